@@ -11,9 +11,9 @@ from typing import Any
 
 import psycopg
 from tests.postgres import private_server
+from tests.store.store_conformance import Counted
 
 from backshop.store import NewEvent, Part, Plan, Store
-from backshop.testing.conformance.store import Counted
 
 from .measure_store import Span
 from .report import head, medians, row

@@ -20,8 +20,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from backshop.testing.agent import Agent, rails_of
-from backshop.testing.workflows import flow, loop, step
+from tests.rails.agent import Agent, rails_of
+from tests.rails.workflows import flow, loop, step
 
 from .report import fact, head, row
 

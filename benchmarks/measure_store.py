@@ -12,12 +12,13 @@ import time
 from pathlib import Path
 from typing import Any
 
+from tests.store.store_conformance import Counted
+
 from backshop.base import tree
 from backshop.base.ids import BlobId, TreeId
 from backshop.base.paths import BenchPath
 from backshop.store import NewEvent, Part, Pin, Placer, Plan, Shown, Store, View
 from backshop.store.database.driver import sqlite_module
-from backshop.testing.conformance.store import Counted
 
 from .report import head, medians, row
 

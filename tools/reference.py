@@ -107,11 +107,25 @@ def modules() -> Iterator[str]:
 
 
 def _listed(folder: Path, pure: tuple[str, ...]) -> Iterator[str]:
+    yield from _beside(folder)
     for path in sorted(folder.glob("[!_]*.py")):
         name = ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts)
         mark = " ◆" if any(f"{name}.".startswith(f"{one}.") for one in pure) else ""
         yield f"- `{path.stem}`{mark} {_sentence(path)}"
     yield ""
+
+
+def _beside(folder: Path) -> Iterator[str]:
+    """Name what in a folder is no module: scripts, workflows, data."""
+    for path in sorted(folder.glob("static/*.js")):
+        first = path.read_text(encoding="utf-8").splitlines()[0]
+        yield f"- `static/{path.name}` {first.removeprefix('// ')}"
+    for path in sorted(folder.glob("bundled/*.yaml")):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        name = next(line for line in lines if line.startswith("name: "))
+        yield f"- `bundled/{path.name}` The workflow “{name.removeprefix('name: ')}”: its steps and the words of each."
+    if (folder / "catalog.json").exists():
+        yield "- `catalog.json` The providers and models that come with the product."
 
 
 def _sentence(path: Path) -> str:

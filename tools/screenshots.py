@@ -113,8 +113,8 @@ def _further(served: Any, kept: str, checkpoint: str, ran: dict[str, Any]) -> di
 
 def rails_scene(served: Any) -> dict[str, str]:
     """Let an agent work on rails: a checkpoint, a branch, a question to the person."""
-    from backshop.testing.agent import Agent
-    from backshop.testing.workflows import flow, step
+    from tests.rails.agent import Agent
+    from tests.rails.workflows import flow, step
 
     review = flow(
         step("scope", title="Settle the scope"),

@@ -8,6 +8,7 @@ from concurrent.futures import Future
 from typing import Any
 
 import pytest
+from tests.rails.workflows import LOOP_CONTROL, flow, step
 
 from backshop.app import Backshop
 from backshop.base.codec import schema
@@ -19,7 +20,6 @@ from backshop.base.errors import (
     ValidationFailed,
 )
 from backshop.testing.ambient import FixedClock
-from backshop.testing.workflows import LOOP_CONTROL, flow, step
 
 SLOW = [{"when": {}, "times": 0, "respond": {"text": "…", "delay_ms": 60_000}}]
 ROLES = ("none", "read", "write", "publish")

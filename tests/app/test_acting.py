@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from threading import Barrier
 from typing import Any
 
 import pytest
 from tests.cli.test_bench import run as run_cli  # noqa: F401  # a fixture
+from tests.store.store_conformance import Counted
 from tests.workshop.conftest import Chat, story
 
 from backshop.app import Backshop
-from backshop.base.acting import OWNER, By, acting, acting_as, acting_by, by_of, who
+from backshop.base.acting import OWNER, Acted, By, acting, acting_as, acting_by, by_of, who
 from backshop.base.canon import canonical
 from backshop.base.event import SIGNATURE, from_body, signed
 from backshop.base.ids import UserId
 from backshop.rails import RailsError
 from backshop.store import Event, NewEvent, Part, Plan, wire
-from backshop.testing.conformance.store import Counted
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "events.jsonl"
 
@@ -161,23 +162,27 @@ def test_what_a_later_program_says_about_who_acted_is_passed_over():
 
 @pytest.mark.rule("T1.6")
 def test_who_acted_is_said_in_the_words_of_whoever_reads_it():
-    ada = {"person": "user_1", "name": "Ada"}
+    ada = Acted(person="user_1", name="Ada")
     words = [
         who(None),
-        who({"door": "web"}),
-        who({"person": OWNER}),
-        who({"person": OWNER, "name": "the home's owner"}),
+        who(Acted(door="web")),
+        who(Acted(person=OWNER)),
+        who(Acted(person=OWNER, name="the home's owner")),
         who(ada),
         who(ada, me="user_1"),
-        who({**ada, "agent": "agent"}),
-        who({**ada, "agent": "mcp:Claude Code"}, me="user_1"),
-        who({"person": "user_elsewhere"}),
+        who(replace(ada, agent="agent")),
+        who(replace(ada, agent="mcp:Claude Code"), me="user_1"),
+        who(Acted(person="user_elsewhere")),
     ]
 
     assert words == [
         *(None, None, None, "the home's owner", "Ada", "you", "the agent for Ada"),
         *("Claude Code for you", "user_elsewhere"),
     ]
+
+
+def in_words(by: dict[str, str] | None) -> str | None:
+    return who(None if by is None else Acted(**by))
 
 
 @pytest.mark.rule("T1.6", "B17.1", "B10.8", "B12.1")
@@ -197,11 +202,11 @@ def test_audit_history_review_and_checkpoints_name_the_people(shop, people, tmp_
     talk = shop.call("WorkshopGetConversation", about)["messages"]
     kept = shop.call("CheckpointsList", about)["checkpoints"]
     audit = {one["kind"]: one for one in shop.call("AuditList", about)["entries"]}
-    assert [who(one) for one in listed["writers"]] == ["the agent for Ada"]
-    said = {one.get("event_kind") or one["role"]: who(one.get("by")) for one in talk}
+    assert [in_words(one) for one in listed["writers"]] == ["the agent for Ada"]
+    said = {one.get("event_kind") or one["role"]: in_words(one.get("by")) for one in talk}
     assert (said["user"], said["checkpoint_published"]) == ("Ada", "Ben")
-    assert who(kept[0]["by"]) == "Ben"
-    assert {one: who(audit[one]["by"]) for one in ("batch_applied", "draft_published")} == {
+    assert in_words(kept[0]["by"]) == "Ben"
+    assert {one: in_words(audit[one]["by"]) for one in ("batch_applied", "draft_published")} == {
         "batch_applied": "the agent for Ada",
         "draft_published": "Ben",
     }
@@ -246,7 +251,7 @@ def test_a_backup_brings_along_who_acted(shop, people, tmp_path):
         made = next(again.store.read(f"bench:{ours}"))
         audit = again.call("AuditList", {"workbench_id": ours})["entries"]
     assert made.by == By(person=people["Ada"], door="python")
-    assert who(audit[0]["by"]) == "Ada"
+    assert in_words(audit[0]["by"]) == "Ada"
 
 
 @pytest.mark.rule("T1.6", "R9.3", "R4.19")

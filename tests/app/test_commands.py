@@ -13,9 +13,9 @@ from typing import Any, cast
 
 import pytest
 
-from backshop.app import Backshop, People, Registry, UserAdd, Users, fault_of
+from backshop.app import Backshop, People, Registry, fault_of, sharing
 from backshop.base.codec import encode, schema
-from backshop.base.command import Command, Nothing, commands_of
+from backshop.base.command import Command, Nothing, method_command
 from backshop.base.errors import AccessDenied, NotFound, ValidationFailed
 from backshop.base.ids import UserId
 from backshop.store import COMMANDS
@@ -43,7 +43,7 @@ def test_a_command_without_a_role_cannot_be_made():
     with pytest.raises(TypeError, match="role"):
         Command(name="NewThing", summary="Do a new thing.", **told)
     with pytest.raises(TypeError, match="role"):
-        cast("Any", commands_of("workbench"))("NewThing", "Do a new thing.", *told.values())
+        method_command("NewThing", "Do a new thing.", People.user_list)
     wrong: tuple[Any, ...] = (None, "", "admin", "none")
     for role in wrong:
         with pytest.raises(ValueError, match="NewThing needs a role"):
@@ -220,11 +220,11 @@ def test_the_envelope_has_every_fact_a_client_branches_on():
 @pytest.mark.rule("S5.4")
 def test_a_caller_in_this_process_gets_the_typed_answer_of_a_method(tmp_path):
     with Backshop.open(tmp_path / "home") as shop:
-        ada = shop.ask(People.user_add, UserAdd(name="Ada")).user_id
+        ada = shop.ask(People.user_add, sharing.UserAdd(name="Ada")).user_id
         listed = shop.ask(People.user_list, Nothing())
         benches = shop.commands.run("WorkbenchList", {})
 
-        assert isinstance(listed, Users)
+        assert isinstance(listed, sharing.Users)
         assert [one.name for one in listed.users] == ["Ada"]
         assert (type(benches).__name__, benches.workbenches) == ("BenchList", ())
         assert shop.call("UserList", {}) == encode(listed)  # JSON is made where it leaves

@@ -210,11 +210,11 @@ def test_a_value_of_another_kind_is_refused_as_a_bad_setting(tmp_path, odd):
     for setting in SETTINGS:
         try:
             save(tmp_path, setting.name, odd)
-            taken.append(setting.parse)
+            taken.append(setting.parse.parse)
         except ValidationFailed as error:
             assert (error.reason, error.detail) == ("bad_setting", f"setting: {setting.name}")
 
-    assert set(taken) <= {json_list, json_object, folders}  # whose parts are looked at later
+    assert set(taken) <= {json_list, json_object, folders.parse}  # whose parts are looked at later
 
 
 @pytest.mark.rule("S3.4")

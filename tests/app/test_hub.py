@@ -94,7 +94,7 @@ def test_a_signal_comes_after_what_was_committed_before_it_and_is_never_replayed
     begun = shop.hub.position
     with shop.hub.subscribe() as live:
         bench = make_bench(shop, tmp_path)
-        shop.hub.publish_signal("WorkshopToolExecuting", {"tool_name": "x"}, workbench_id=bench)
+        shop.hub.signals.send("WorkshopToolExecuting", {"tool_name": "x"}, workbench_id=bench)
 
         names = [one.name for one in gather(live, 3)]
 
@@ -163,7 +163,7 @@ def test_a_client_far_behind_is_told_to_come_back_and_holds_nobody_up(shop, monk
     monkeypatch.setattr("backshop.app.notice.hub.PENDING_MAX", 3)
     with shop.hub.subscribe() as slow:
         for number in range(6):
-            shop.hub.publish_signal("WorkshopToolExecuting", {"n": number})
+            shop.hub.signals.send("WorkshopToolExecuting", {"n": number})
 
         assert slow.lagged
         assert len(slow.take()) == 3
@@ -184,7 +184,7 @@ def test_one_event_that_cannot_be_announced_ends_no_news_and_repeats_none(
         for name in ("One", "Odd", "Two"):
             shop.call("WorkbenchRename", {"workbench_id": bench, "new_name": name})
         heard = gather(live, 2)
-        shop.hub.publish_signal("WorkshopToolExecuting", {}, workbench_id=bench)
+        shop.hub.signals.send("WorkshopToolExecuting", {}, workbench_id=bench)
         after = gather(live, 1)
     with shop.hub.subscribe(About(workbench_id=bench), after=begun) as later:
         replayed = later.take()
@@ -246,7 +246,7 @@ def test_a_long_replay_holds_nobody_up_and_what_comes_meanwhile_is_in_it_once(
         thread.start()
         assert reads.wait(WAIT_S)
         signalling = threading.Thread(
-            target=shop.hub.publish_signal, args=("WorkshopToolExecuting", {}), daemon=True
+            target=shop.hub.signals.send, args=("WorkshopToolExecuting", {}), daemon=True
         )
         signalling.start()
         signal = live.wait(5)
@@ -409,9 +409,9 @@ def test_what_is_queued_for_a_slow_client_is_taken_back_with_its_access(shop, tm
     with shop.hub.subscribe(About(listener=shop.gate.listener(user))) as slow:
         for one in (bench, other):
             shop.call("WorkbenchRename", {"workbench_id": one, "new_name": "Secret"})
-        shop.hub.publish_signal("UsageUpdated", {}, workbench_id=bench)  # all of it is queued
+        shop.hub.signals.send("UsageUpdated", {}, workbench_id=bench)  # all of it is queued
         shop.call("AccessSet", {"workbench_id": bench, "user_id": user, "role": "none"})
-        shop.hub.publish_signal("UsageUpdated", {}, workbench_id=other)
+        shop.hub.signals.send("UsageUpdated", {}, workbench_id=other)
         rest = [(one.name, one.workbench_id) for one in slow.take()]
 
     assert rest == [
@@ -430,10 +430,10 @@ def test_who_was_removed_follows_nothing_any_more_and_others_hear_of_no_access_b
         shop.hub.subscribe(About(listener=shop.gate.listener(ben))) as his,
     ):
         shop.call("AccessSet", {"workbench_id": bench, "user_id": anna, "role": "read"})
-        shop.hub.publish_signal("UsageUpdated", {}, workbench_id=bench)  # all of it is queued
+        shop.hub.signals.send("UsageUpdated", {}, workbench_id=bench)  # all of it is queued
         heard = [one.name for one in hers.take()], [one.name for one in his.take()]
         shop.call("UserRemove", {"user_id": anna})
-        shop.hub.publish_signal("EngineChanged", {})
+        shop.hub.signals.send("EngineChanged", {})
 
         assert heard == (["AccessChanged", "UsageUpdated"], [])
         assert (hers.ended, his.ended) == (True, False)

@@ -15,7 +15,7 @@ import uvicorn
 from backshop.app import Backshop, attach, save
 from backshop.app.operation.log import FILES_KEPT
 from backshop.cli import main
-from backshop.mcp import Offering, serve_http
+from backshop.mcp import Toolbox, serve_http
 from backshop.store import StoreUnavailable
 from backshop.web import serve
 
@@ -267,7 +267,7 @@ def test_what_the_server_itself_logs_has_no_secrets_either(
         if door == "web":
             serve(shop, host="127.0.0.1", port=0, announce=lambda *_: None)
         else:
-            offering = Offering(tmp_path / "home")
+            offering = Toolbox(tmp_path / "home")
             serve_http(offering, tmp_path / "home", port=0, announce=lambda *_: None)
 
     said = capsys.readouterr()

@@ -11,13 +11,14 @@ import pytest
 from backshop.app.operation.upload import PARCEL_MS, PARCELS_MAX, Parcels
 from backshop.base.errors import AccessDenied, LimitExceeded
 from backshop.base.ids import UserId
+from backshop.bench import requests
 from backshop.store import Store
 from backshop.testing.ambient import FixedClock
 
 ADA, BOB = UserId("user_ada"), UserId("user_bob")
 OURS, OTHER = "wb_ours", "wb_other"
 LATER_MS = 32_503_680_000_000  # files get their times from the machine: all of them are old
-LIMITS = {"max_file_bytes": 100, "max_total_bytes": 200}
+LIMITS = requests.LimitValues(max_files=10, max_file_bytes=100, max_total_bytes=200, max_depth=10)
 
 
 class Desk:

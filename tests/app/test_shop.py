@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from backshop import AsyncBackshop, Backshop
 from backshop.app import BenchWorkshop
 from backshop.app.aio import AsyncFacade
 from backshop.base.errors import BackshopError, NotFound, ValidationFailed
+from backshop.bench import Bench
 from backshop.rails import RailsError, SessionDelete, SessionGet, SessionsList
 
 
@@ -21,14 +23,14 @@ def test_sessions_are_listed_shown_and_deleted_from_python(tmp_path):
     with Backshop.open(tmp_path / "home") as shop:
         started = shop.call("start_workflow", {"workflowId": "wr.change_review", "goal": "Look"})
         session = started["session"]["sessionId"]
-        listed: Any = shop.sessions.sessions_list(SessionsList())
+        listed = shop.sessions.sessions_list(SessionsList())
         shown = shop.sessions.session_get(SessionGet(session_id=session))
         shop.sessions.session_delete(SessionDelete(session_id=session, confirm=session))
         with pytest.raises(RailsError):
             shop.sessions.session_get(SessionGet(session_id=session))
 
-    assert [one["title"] for one in listed["sessions"]] == ["Look"]
-    assert shown["sessionId"] == session
+    assert [one.title for one in listed.sessions] == ["Look"]
+    assert shown.session_id == session
 
 
 @pytest.fixture
@@ -128,15 +130,15 @@ def meanwhile(shop: Backshop, shed: BenchWorkshop, times: int) -> BenchWorkshop:
     """Return the bench with reviews of one change a page; before later pages somebody writes."""
     left = iter(range(times))
 
-    def run(name: str, request: dict[str, Any]) -> Any:
-        if name == "ReviewGetChangeSet":
-            request = {**request, "limit": 1}
-            if "cursor" in request and (number := next(left, None)) is not None:
+    def ask(method: Any, request: Any) -> Any:
+        if method is Bench.review_get_change_set:
+            request = replace(request, limit=1)
+            if request.cursor and (number := next(left, None)) is not None:
                 path = f"0{number}.txt"
                 shed.tool("write_text_file", path=path, content="new", change_note="Added")
-        return shop.commands.run(name, request)
+        return shop.ask(method, request)
 
-    return BenchWorkshop(shed.id, run, lambda: shop.benches)
+    return BenchWorkshop(shed.id, ask, lambda: shop.benches)
 
 
 @pytest.mark.rule("S8.1", "B11.3")
@@ -202,7 +204,7 @@ def test_asynchronous_programs_say_the_same_words(tmp_path):
             assert all(callable(getattr(shed, name)) for name in words if name[0] != "_")
             for facade in (shop.benches, shop.rails, shop.models, shop.prompts):
                 assert isinstance(facade, AsyncFacade)
-            assert sessions["sessions"]  # of the turn
+            assert sessions.sessions  # of the turn
             return [answer.text, shed.id[:3], *(one.path for one in await shed.files())]
 
     assert asyncio.run(work()) == ["Wrote b.txt.", "wb_", "a.txt", "b.txt"]

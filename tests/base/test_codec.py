@@ -33,6 +33,20 @@ class Outer:
     from_: Annotated[int | None, renamed("from")] = None
 
 
+@camel
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    next_step: str | None
+    by_whom: str | None = None
+    inside: Answered | None = None
+    reason: str | None = None
+    is_odd: bool = False
+
+    @property
+    def nulls(self) -> tuple[str, ...]:
+        return ("reason",) if self.is_odd else ()
+
+
 WHOLE = Outer(first_name="A", parts=(Inner(size=1),), free={"x_y": None}, from_=3)
 
 
@@ -128,3 +142,13 @@ def test_facts_are_registered_once_and_cannot_lose_a_none():
 
     with pytest.raises(ValueError, match="upgraders"):
         event("codec.gap", v=3, upgraders={1: lambda old: old})
+
+
+def test_a_field_without_a_default_is_written_as_null_in_its_place():
+    plain, odd = Answered(next_step=None), Answered(next_step=None, is_odd=True)
+    found = encode(Answered(next_step="x", inside=odd))
+
+    assert list(encode(plain).items()) == [("nextStep", None), ("isOdd", False)]
+    assert found["inside"] == {"nextStep": None, "reason": None, "isOdd": True}
+    assert list(found) == ["nextStep", "inside", "isOdd"]
+    assert decode(Answered, found) == Answered(next_step="x", inside=odd)

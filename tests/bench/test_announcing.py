@@ -47,7 +47,7 @@ class Ear:
 
     def heard(self) -> list[Notification]:
         """Return all up to a signal sent now, which comes after what was committed before."""
-        self._room.shop.hub.publish_signal("EndProgress", {}, workbench_id=self._room.id)
+        self._room.shop.hub.signals.send("EndProgress", {}, workbench_id=self._room.id)
         found: list[Notification] = []
         while not found or found[-1].name != "EndProgress":
             found += self._live.wait(60)

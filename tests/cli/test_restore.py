@@ -16,12 +16,12 @@ from typing import Any
 import pytest
 from tests.objects import KEYS, fresh_bucket
 from tests.postgres import fresh_database
+from tests.store.store_conformance import counted
 
 from backshop.app import Backshop
 from backshop.cli import main
 from backshop.store import Part, Pin, Plan, Store, StoreUnavailable
 from backshop.store.blob.shared import SharedBlobs
-from backshop.testing.conformance.store import counted
 
 CONTENT = b"far away" * 20_000
 

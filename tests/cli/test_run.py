@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
+from tests.rails.workflows import LOOP_CONTROL, flow, step
 
 from backshop.cli import main
-from backshop.testing.workflows import LOOP_CONTROL, flow, step
 
 WORK = flow(step("one"), step("two", **LOOP_CONTROL))
 

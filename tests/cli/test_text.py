@@ -6,9 +6,9 @@ import json
 import sys
 
 import pytest
+from tests.rails.workflows import LOOP_CONTROL, flow, step
 
 from backshop.cli import main
-from backshop.testing.workflows import LOOP_CONTROL, flow, step
 
 NOTES = "first line\n\tsecond \x1b[31mline\r\nthird"
 SHOWN = ["first line", "\tsecond \ufffd[31mline", "third"]

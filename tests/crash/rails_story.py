@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from backshop.testing.agent import Agent, rails_of
-from backshop.testing.workflows import LOOP_CONTROL, STOP, flow, step
+from tests.rails.agent import Agent, rails_of
+from tests.rails.workflows import LOOP_CONTROL, STOP, flow, step
 
 Say = Callable[[str], None]
 WORK = flow(step("one"), step("two", **LOOP_CONTROL), step("three"))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.store.store_conformance import TOTAL, Counted, counted
+
 from backshop.base import tree
 from backshop.base.ids import BlobId, TreeId
 from backshop.base.paths import BenchPath
@@ -20,7 +22,6 @@ from backshop.store import (
     Write,
     move_store,
 )
-from backshop.testing.conformance.store import TOTAL, Counted, counted
 
 Say = Callable[[str], None]
 APPENDS = 6

@@ -7,8 +7,7 @@ from tests.conftest import PROOF
 from tests.crash import rails_story
 from tests.crash.harness import CALLS, Outcome
 from tests.postgres import fresh_database, twin
-
-from backshop.testing.agent import Agent, rails_of
+from tests.rails.agent import Agent, rails_of
 
 pytestmark = [pytest.mark.needs("strace"), pytest.mark.timeout(3600 if PROOF else 600)]
 STORY = "tests.crash.rails_story"

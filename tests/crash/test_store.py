@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from tests.crash import scenarios
 from tests.postgres import fresh_database
+from tests.store.store_conformance import TOTAL
 
 from backshop.base import tree
 from backshop.base.ids import BlobId, TreeId
 from backshop.store import Shown, Store
-from backshop.testing.conformance.store import TOTAL
 
 pytestmark = [pytest.mark.needs("strace"), pytest.mark.timeout(600)]
 SCENARIOS = "tests.crash.scenarios"

@@ -73,7 +73,7 @@ def test_limits_give_statistics_or_pages():
     assert (huge.too_large, huge.hunks, huge.added, huge.removed) == (True, (), 0, 99_999)
 
     many = diff_lines([], [str(n) for n in range(12_000)])
-    assert [many.page(cursor)["cursor"] for cursor in (0, 1, 2)] == [1, 2, None]
+    assert [many.page(cursor).cursor for cursor in (0, 1, 2)] == [1, 2, None]
     assert sum(len(hunk.lines) for hunk in many.hunks) == 12_000
 
     cut = diff_lines(["a"], ["b" * 5_000]).hunks[0].lines[1]

@@ -694,7 +694,7 @@ def test_a_change_outside_the_target_is_reported_as_collateral(deck, monkeypatch
         editor.deck.package.put("ppt/theme/theme1.xml", b"<a/>")
         return real(editor, change)
 
-    monkeypatch.setattr("backshop.formats.pptx.ops.apply", careless)
+    monkeypatch.setattr("backshop.formats.pptx.application.apply", careless)
 
     applied, _ = edit(deck, {"op": "set_slide_text", "index": 0, "title": "Other"})
 

@@ -16,7 +16,7 @@ import uvicorn
 
 from backshop.mcp.http import application
 from backshop.mcp.offer import Called, OfferedTool
-from backshop.mcp.toolbox import Offering
+from backshop.mcp.toolbox import Toolbox
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -79,7 +79,7 @@ def _tool(
     )
 
 
-class Fixture(Offering):
+class Fixture(Toolbox):
     """Offers the suite's tools; opens no home."""
 
     def person(self, token: str) -> None:

@@ -14,7 +14,7 @@ from backshop.app import Backshop
 from backshop.base.codec import decode
 from backshop.base.errors import ErrorInfo
 from backshop.mcp.server import build
-from backshop.mcp.toolbox import Offering
+from backshop.mcp.toolbox import Toolbox
 from mcp import Client
 
 ORDERS = {"path": "orders.csv"}
@@ -68,10 +68,10 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
 
 
 @pytest.fixture
-def offering(tmp_path: Path) -> Iterator[Offering]:
+def offering(tmp_path: Path) -> Iterator[Toolbox]:
     with Backshop.open(tmp_path / "home") as shop:
         bench = shop.call("WorkbenchCreateSample", {})["workbench_id"]
-    made = Offering(tmp_path / "home", tool_sets=("rails", "bench"), bench_id=bench)
+    made = Toolbox(tmp_path / "home", tool_sets=("rails", "bench"), bench_id=bench)
     yield made
     made.close()
 
@@ -111,11 +111,11 @@ def test_a_refusal_carries_the_whole_envelope(offering):
 
 @pytest.mark.rule("S6.1")
 def test_the_server_says_how_the_tools_it_offers_are_used(offering, tmp_path):
-    async def said(which: Offering) -> str:
+    async def said(which: Toolbox) -> str:
         async with Client(build(which)) as client:
             return client.instructions or ""
 
-    rails = Offering(tmp_path / "other")
+    rails = Toolbox(tmp_path / "other")
     assert "list_workflows" in anyio.run(said, rails)
     assert "Draft" not in anyio.run(said, rails)
     assert "review_draft" in anyio.run(said, offering)

@@ -14,10 +14,10 @@ from mcp.client.streamable_http import streamable_http_client
 from tests.mcp.test_server import call, over_http
 
 from backshop.app import Backshop
-from backshop.app.people.token_throttle import IN_ALL, PER_ADDRESS, Guesses, wait_s
+from backshop.app.people.token_throttle import IN_ALL, PER_ADDRESS, TokenThrottle, wait_s
 from backshop.base.acting import By
 from backshop.base.errors import LimitExceeded
-from backshop.mcp.toolbox import Offering
+from backshop.mcp.toolbox import Toolbox
 from backshop.testing.ambient import FixedClock
 from mcp import Client
 
@@ -44,7 +44,7 @@ class Team:
         self.shop = Backshop.open(home)
         self.ada = self.shop.call("UserAdd", {"name": "Ada"})
         self.ben = self.shop.call("UserAdd", {"name": "Ben"})
-        self.offering = Offering(home, **offered)
+        self.offering = Toolbox(home, **offered)
 
     def serve(self, story: Callable[[str], Awaitable[None]]) -> None:
         async def served() -> None:
@@ -212,7 +212,7 @@ def test_an_agent_of_a_person_begins_no_turn_beyond_what_they_may_have(tmp_path)
             for name in ("One", "Two")
         ]
         one, two = (
-            Offering(home, tool_sets=("rails", "bench"), bench_id=bench) for bench in benches
+            Toolbox(home, tool_sets=("rails", "bench"), bench_id=bench) for bench in benches
         )
         with closing(two):
             with closing(one):
@@ -299,7 +299,7 @@ def test_a_connection_is_of_the_one_who_opened_it(team):
 @pytest.mark.rule("T6.4", "S6.1")
 def test_a_minute_later_a_token_is_looked_at_again():
     clock = FixedClock()
-    guesses = Guesses(clock)
+    guesses = TokenThrottle(clock)
 
     def waits(address: str, token: str = "x") -> int:
         try:

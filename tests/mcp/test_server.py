@@ -22,13 +22,13 @@ import mcp_types as types
 import pytest
 import uvicorn
 from mcp.client.streamable_http import streamable_http_client
+from tests.rails.walker import walk
 
 from backshop.app import Backshop, save
 from backshop.base.errors import ValidationFailed
 from backshop.mcp.http import SESSION_IDLE_S, application, serve_http, token_of
 from backshop.mcp.server import build
-from backshop.mcp.toolbox import Offering
-from backshop.testing.walker import walk
+from backshop.mcp.toolbox import Toolbox
 from mcp import Client, MCPError, StdioServerParameters
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,8 +40,8 @@ RAILS = {
 
 
 @pytest.fixture
-def offering(tmp_path: Path) -> Iterator[Offering]:
-    made = Offering(tmp_path / "home")
+def offering(tmp_path: Path) -> Iterator[Toolbox]:
+    made = Toolbox(tmp_path / "home")
     yield made
     made.close()
 
@@ -106,7 +106,7 @@ def test_answers_are_text_first_and_fit_their_schema(offering, mode):
 
 @asynccontextmanager
 async def over_http(
-    offering: Offering, token: str, public_url: str | None = None
+    offering: Toolbox, token: str, public_url: str | None = None
 ) -> AsyncIterator[str]:
     """Serve on a free port in a thread of its own."""
     with socket.socket() as probe:
@@ -160,7 +160,7 @@ def test_http_works_with_the_token_and_lets_nobody_else_in(offering, tmp_path):
 def test_behind_a_proxy_that_keeps_the_host_a_person_comes_in_under_the_public_name(tmp_path):
     with Backshop.open(tmp_path / "home") as shop:
         token = shop.call("UserAdd", {"name": "Ada"})["token"]
-    offering = Offering(tmp_path / "home")
+    offering = Toolbox(tmp_path / "home")
     good = {"authorization": f"Bearer {token}", "host": "team.example"}
 
     async def statuses(url: str, *several: dict[str, str]) -> list[int]:
@@ -247,7 +247,7 @@ def test_the_client_is_greeted_before_the_product_is_loaded(tmp_path):
 @pytest.mark.rule("R7.1")
 def test_tools_that_are_switched_off_are_not_offered(tmp_path):
     save(tmp_path / "home", "rails.tools.resume_session", False)
-    off = Offering(tmp_path / "home")
+    off = Toolbox(tmp_path / "home")
 
     async def story() -> None:
         async with Client(build(off)) as client:
@@ -317,7 +317,7 @@ def test_an_outside_agent_works_on_a_bench_and_cannot_publish(tmp_path):
         bench = shop.call("WorkbenchCreate", {"name": "B"})["workbench_id"]
         request = {"workbench_id": bench, "source_paths": [str(tmp_path / "a.txt")]}
         shop.call("WorkbenchFilesAdd", request)
-    both = Offering(home, tool_sets=("rails", "bench"), bench_id=bench)
+    both = Toolbox(home, tool_sets=("rails", "bench"), bench_id=bench)
 
     async def story() -> None:
         async with Client(build(both)) as client:
@@ -354,7 +354,7 @@ def test_a_bench_is_served_by_its_name(tmp_path):
         shop.call("WorkbenchCreate", {"name": "Reports"})
 
     async def story() -> None:
-        offering = Offering(tmp_path / "home", tool_sets=("bench",), bench_id="Reports")
+        offering = Toolbox(tmp_path / "home", tool_sets=("bench",), bench_id="Reports")
         async with Client(build(offering)) as client:
             assert not (await client.call_tool("list_files", {})).is_error
         offering.close()
@@ -367,10 +367,10 @@ def test_a_bench_is_served_by_its_name(tmp_path):
 def test_what_stands_in_the_way_of_the_tools_reaches_the_client_in_words(tmp_path, mode):
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "settings.json").write_text('{"nonsense": 1}')
-    no_bench = Offering(tmp_path / "home", tool_sets=("rails", "bench"), bench_id="nope")
-    no_home = Offering(tmp_path / "broken")
+    no_bench = Toolbox(tmp_path / "home", tool_sets=("rails", "bench"), bench_id="nope")
+    no_home = Toolbox(tmp_path / "broken")
 
-    async def refusal(offering: Offering) -> Any:
+    async def refusal(offering: Toolbox) -> Any:
         async with Client(build(offering), mode=mode) as client:
             with pytest.raises(MCPError) as listed:
                 await client.list_tools()

@@ -13,7 +13,7 @@ from backshop.app import Backshop
 from backshop.app.notice.hub import About
 from backshop.app.people.quota import Limiter
 from backshop.base.errors import LimitExceeded
-from backshop.mcp.toolbox import Offering
+from backshop.mcp.toolbox import Toolbox
 from backshop.testing.ambient import FixedClock
 from backshop.workshop.turn.outside_lease import IDLE_S
 
@@ -25,7 +25,7 @@ PLAN_ITEMS = [{"number": 1, "label": "First"}, {"number": 2, "label": "Second"}]
 class Agent:
     """Calls the tools of one server, as a client would."""
 
-    def __init__(self, offering: Offering) -> None:
+    def __init__(self, offering: Toolbox) -> None:
         self.offering = offering
         self.at: Json = {}
 
@@ -83,7 +83,7 @@ def chat(tmp_path: Path) -> Iterator[Chat]:
 
 @pytest.fixture
 def agent(chat: Chat, tmp_path: Path) -> Iterator[Agent]:
-    made = Offering(tmp_path / "home", tool_sets=("rails", "bench"), bench_id=chat.id)
+    made = Toolbox(tmp_path / "home", tool_sets=("rails", "bench"), bench_id=chat.id)
     yield Agent(made)
     made.close()
 
@@ -191,7 +191,7 @@ def test_a_second_start_and_a_bench_with_a_draft_are_refused(chat, agent, tmp_pa
     agent.start(idempotencyKey="the-same-key")
     something_else = {"idempotencyKey": "the-same-key", "context": {"prompt": "Something else"}}
     clash = agent.refused("start_workflow", **{**PROMPT, **something_else})
-    other = Offering(tmp_path / "home", tool_sets=("rails", "bench"), bench_id=chat.id)
+    other = Toolbox(tmp_path / "home", tool_sets=("rails", "bench"), bench_id=chat.id)
 
     again = agent.refused("start_workflow", **PROMPT)
     elsewhere = Agent(other).refused("start_workflow", **PROMPT)
@@ -294,7 +294,7 @@ def test_silence_pauses_the_turn_and_the_agent_or_ours_goes_on(tmp_path):
         assert chat.draft() == {"one.txt": "one.txt\n", "three.txt": "3"}
 
 
-class Seated(Offering):
+class Seated(Toolbox):
     """The tools of a seat that is there already."""
 
     def __init__(self, shop: Backshop, seat: Any) -> None:

@@ -22,8 +22,9 @@ def test_a_guard_line_stands_once_and_its_tests_are_there(guard):
 
 def _texts(path: str) -> str:
     """Return a test file with the suites its classes may take tests from."""
-    suites = ROOT / "src" / "backshop" / "testing" / "conformance"
-    return "".join(one.read_text() for one in (ROOT / path, *sorted(suites.glob("*.py"))))
+    users = (ROOT / "src" / "backshop" / "testing" / "conformance").glob("*.py")
+    ours = (ROOT / "tests" / "store").glob("*_conformance.py")
+    return "".join(one.read_text() for one in (ROOT / path, *sorted(users), *sorted(ours)))
 
 
 def test_guard_names_are_told_apart():

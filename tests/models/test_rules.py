@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 from hypothesis import given
@@ -25,7 +25,14 @@ from backshop.models.errors import (
     ProviderUnavailable,
     RateLimited,
 )
-from backshop.models.ledger.consent import Consent, Scope, ScopeFile, ScopeText, covering
+from backshop.models.ledger.consent import (
+    Consent,
+    Destination,
+    Scope,
+    ScopeFile,
+    ScopeText,
+    covering,
+)
 from backshop.models.ledger.usage import Budget, Spent, check_budget, estimated, text_tokens, usd
 from backshop.models.loop.repetition import LoopGuard, Verdict, fingerprint
 from backshop.models.messages import Message, ModelRequest, Role, Usage
@@ -182,14 +189,15 @@ def test_consent_covers_what_it_was_given_for_and_anything_less(given_scope, wan
         granted_at="",
         persisted=True,
     )
-    call = {"workbench_id": "wb", "provider_id": "p", "model_id": "p:m", "host": "h"}
+    there = Destination("wb", "p", "p:m", "h")
 
-    covers = covering([consent], **call, scope=wanted) is not None
+    covers = covering([consent], there, wanted) is not None
 
     assert covers == (wanted.new_items(given_scope) == () and wanted.within(given_scope))
-    assert covering([consent], **call, scope=given_scope) is consent
-    for key in call:
-        assert covering([consent], **(call | {key: "other"}), scope=Scope()) is None
+    assert covering([consent], there, given_scope) is consent
+    for part in fields(Destination):
+        elsewhere = replace(there, **{part.name: "other"})
+        assert covering([consent], elsewhere, Scope()) is None
     joined = given_scope.joined(wanted)
     assert given_scope.within(joined)
     assert wanted.within(joined)

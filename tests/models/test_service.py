@@ -16,7 +16,15 @@ from backshop.base.ambient import Mint, SystemClock
 from backshop.base.codec import encode
 from backshop.base.command import Nothing
 from backshop.base.errors import BackshopError, DiskFull, ValidationFailed
-from backshop.models import COMMANDS, AdapterKind, Models, Scope, ScopeFile
+from backshop.models import (
+    COMMANDS,
+    PERMISSION_COMMANDS,
+    PROVIDER_COMMANDS,
+    AdapterKind,
+    Models,
+    Scope,
+    ScopeFile,
+)
 from backshop.models.catalog.catalog import Auth, ModelRecord, Price, ProviderRecord, builtin
 from backshop.models.egress.policy import policy
 from backshop.models.egress.stream import Wire
@@ -965,24 +973,31 @@ def test_a_call_that_never_ended_is_of_unknown_outcome(shop):
 def test_unknown_names_are_refused_by_every_command(shop):
     models = shop.open()
     nobody = ProviderRequest(provider_id="nobody")
-    for command in COMMANDS:
+    for command in PROVIDER_COMMANDS:
         if command.request is ProviderRequest:
             with pytest.raises(BackshopError) as caught:
-                command.run(models, nobody)
+                command.run(models.providers, nobody)
             assert caught.value.reason == "unknown_provider"
-        if command.request is ModelRequestById:
+    for by_model in COMMANDS:
+        if by_model.request is ModelRequestById:
             with pytest.raises(BackshopError) as caught:
-                command.run(models, ModelRequestById(model_id="openai:nothing"))
+                by_model.run(models, ModelRequestById(model_id="openai:nothing"))
             assert caught.value.reason == "unknown_model"
 
 
 @pytest.mark.rule("M16")
 def test_every_command_answers_with_what_it_promises(shop):
     models = shop.open()
+    tables: dict[Any, Any] = {
+        models: COMMANDS,
+        models.permissions: PERMISSION_COMMANDS,
+        models.providers: PROVIDER_COMMANDS,
+    }
 
-    for command in COMMANDS:
-        if command.request is Nothing:
-            assert isinstance(command.run(models, Nothing()), command.response)
+    for facade, commands in tables.items():
+        for command in commands:
+            if command.request is Nothing:
+                assert isinstance(command.run(facade, Nothing()), command.response)
 
 
 @pytest.mark.rule("M15.9")

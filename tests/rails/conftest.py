@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from tests.postgres import fresh_database
+from tests.rails.agent import Agent, rails_of
 
 from backshop.rails import Settings
-from backshop.testing.agent import Agent, rails_of
 
 BOTH = ["sqlite", pytest.param("postgres", marks=pytest.mark.needs("postgres"))]
 

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from backshop.testing.agent import Agent, rails_of
+from tests.rails.agent import Agent, rails_of
 
 
 def run_alone(home: str, url: str | None, steps: int) -> list[str]:

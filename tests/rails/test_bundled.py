@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from tests.rails.agent import Agent, rails_of
+from tests.rails.walker import walk
 
 from backshop.rails import Settings
 from backshop.rails.catalog.catalog import Catalog
@@ -11,8 +13,6 @@ from backshop.rails.compile import LoopControl, compile_data, load, snapshot, wo
 from backshop.rails.compile.compiler import Outcome
 from backshop.rails.definition.condition import variables
 from backshop.rails.definition.template import paths
-from backshop.testing.agent import Agent, rails_of
-from backshop.testing.walker import walk
 
 # A changed hash means that new runs follow another text; runs under way keep the old one (R2.6).
 HASHES = {

@@ -12,18 +12,18 @@ from typing import Any
 import anyio
 import pytest
 from tests.rails import test_transfer as bundles
+from tests.rails.agent import Agent, rails_of
+from tests.rails.workflows import flow, step
 from tests.tamper import tamper
 
 from backshop.app import Backshop, save
 from backshop.base.ids import did
 from backshop.mcp import server
 from backshop.mcp.offer import Called, OfferedTool
-from backshop.mcp.toolbox import Offering
+from backshop.mcp.toolbox import Toolbox
 from backshop.rails.errors import RAILS_CODES
 from backshop.rails.token import token as tk
 from backshop.store import Store
-from backshop.testing.agent import Agent, rails_of
-from backshop.testing.workflows import flow, step
 from mcp import Client
 
 TWO = flow(step("one"), step("two"))
@@ -118,7 +118,7 @@ def reordered(bundle: Any) -> Any:
     return bundles.resigned(bundle)
 
 
-class Slow(Offering):
+class Slow(Toolbox):
     """Offers one tool that does not come to an end."""
 
     def __init__(self, end: threading.Event) -> None:
@@ -164,7 +164,7 @@ def not_admitted(scene: Scene, times: int) -> Any:
     save(scene.home, "team.requests_per_minute", 1)
     with Backshop.open(scene.home) as shop:
         ada = shop.call("UserAdd", {"name": "Ada"})["user_id"]
-    offering = Offering(scene.home)
+    offering = Toolbox(scene.home)
     tool = offering.tools()["continue_workflow"]
     for _ in range(times):
         found = tool.call({"stateToken": scene.first["stateToken"]}, ada)

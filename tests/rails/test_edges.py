@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from tests.rails.workflows import LOOP_CONTROL, flow, step
 
 from backshop.rails.session.fold import apply
 from backshop.rails.session.state import SessionState
-from backshop.testing.workflows import LOOP_CONTROL, flow, step
 
 
 def folded(events) -> dict[str, tuple[object, ...]]:

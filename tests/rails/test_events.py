@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 import pytest
+from tests.rails.workflows import LOOP_CONTROL, STOP, flow, step
 
 from backshop.base.event import registered
 from backshop.base.ids import did
 from backshop.rails.session import events as ev
-from backshop.testing.workflows import LOOP_CONTROL, STOP, flow, step
 
 KINDS = {
     *("session_created", "observation_recorded", "run_started", "node_created", "edge_created"),

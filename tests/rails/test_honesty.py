@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.conftest import PROOF
+from tests.rails.agent import Agent, rails_of
+from tests.rails.walker import walk
+from tests.rails.workflows import ARTIFACT, GO_ON, LOOP_CONTROL, STOP, flow, loop, step
 
 from backshop.rails import Settings
 from backshop.rails.packs import PACKS
 from backshop.rails.run import form
-from backshop.testing.agent import Agent, rails_of
-from backshop.testing.walker import walk
-from backshop.testing.workflows import ARTIFACT, GO_ON, LOOP_CONTROL, STOP, flow, loop, step
 
 REPORT = {"outputContract": {"contractRef": "wr.contracts.verification_report"}}
 REAL: dict[str, Any] = {

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rails.workflows import ARTIFACT, GO_ON, LOOP_CONTROL, STOP, flow, loop, step
 
 from backshop.rails.compile import compile_data, workflow_hash
 from backshop.rails.run import interpret
 from backshop.rails.run.interpret import Workflow
 from backshop.rails.run.snapshot import Snapshot, load
-from backshop.testing.workflows import ARTIFACT, GO_ON, LOOP_CONTROL, STOP, flow, loop, step
 
 OVER = {"type": "forEach", "items": "list", "itemVar": "item"}
 WHILE = {"type": "while", "conditionSource": ARTIFACT}

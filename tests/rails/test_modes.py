@@ -6,8 +6,7 @@ import random
 from typing import Any
 
 import pytest
-
-from backshop.testing.workflows import LOOP_CONTROL, STOP, flow, step
+from tests.rails.workflows import LOOP_CONTROL, STOP, flow, step
 
 NONSTOP = {"autonomy": "full_auto_never_stop"}
 STOPPING = {"autonomy": "full_auto_stop_on_user_deps"}

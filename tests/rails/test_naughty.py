@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-
-from backshop.testing.workflows import flow, step
+from tests.rails.workflows import flow, step
 
 MORE = ["\x00", "a\x00b", "\u202e", "{{wr.", "{{x}}", "[unset: x]", "\n\n[TRUNCATED]", "../" * 40]
 

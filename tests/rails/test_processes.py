@@ -7,8 +7,7 @@ from multiprocessing import get_context
 
 import pytest
 from tests.rails import racing
-
-from backshop.testing.workflows import flow, step
+from tests.rails.workflows import flow, step
 
 BOTH_DATABASES = True
 

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.rails.workflows import LOOP_CONTROL, flow, loop, step
 
 from backshop.base.ids import did
 from backshop.rails.compile import Library, compile_data, template_id
 from backshop.rails.run import answer, prompt
 from backshop.rails.token import token
-from backshop.testing.workflows import LOOP_CONTROL, flow, loop, step
 
 OUTSIDE = {"time", "_io", "io", "posix", "nt", "_socket", "_random", "_ssl", "_posixsubprocess"}
 SLOTS = [{"slotId": "review", "purpose": "Who reviews", "default": "wr.rpi"}]
@@ -221,7 +221,7 @@ def test_rendering_needs_no_clock_no_files_and_no_network(agent):
     def render() -> None:
         rendered = prompt.render(workflow, position.engine, node.context, node.preferences)
         place = answer.Place(session_id="s", run_id="r", workflow_id="w")
-        facts = answer.Facts(place=place, mode=node.preferences, rendered=rendered)
+        facts = answer.AnswerFacts(place=place, mode=node.preferences, rendered=rendered)
         offer = answer.Offer(node_id=node.node_id, workflow_hash="h", ack=None, checkpoint="c")
         told.append(answer.stored(answer.body(facts, offer)))
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
+from tests.rails.workflows import LOOP_CONTROL, flow, loop, step
 
 from backshop.rails.run import answer as run_answer
-from backshop.testing.workflows import LOOP_CONTROL, flow, loop, step
 
 BOTH_DATABASES = True
 TWO = flow(step("one"), step("two"))

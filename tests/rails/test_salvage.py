@@ -7,9 +7,8 @@ import sqlite3
 from dataclasses import replace
 
 import pytest
-
-from backshop.testing.agent import Agent, rails_of
-from backshop.testing.workflows import flow, step
+from tests.rails.agent import Agent, rails_of
+from tests.rails.workflows import flow, step
 
 WORK = flow(step("one"), step("two"), step("three"))
 

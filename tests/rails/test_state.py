@@ -18,14 +18,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.conftest import PROOF
 from tests.histories import Histories
+from tests.rails.agent import Agent, rails_of
+from tests.rails.workflows import LOOP_CONTROL, STOP, flow, step
 
 from backshop.rails import Settings
 from backshop.rails.run import graph, recap
 from backshop.rails.session import lineage
 from backshop.rails.session.fold import apply
 from backshop.rails.session.state import EMPTY
-from backshop.testing.agent import Agent, rails_of
-from backshop.testing.workflows import LOOP_CONTROL, STOP, flow, step
 
 WORK = flow(*(step(f"s{n}", **(LOOP_CONTROL if n % 3 == 1 else {})) for n in range(30)))
 MOMENTS = ["nothing", "opened anew", "died before the commit", "died after it", "sent again"]

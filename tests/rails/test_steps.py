@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.rails.workflows import flow, step
 
 from backshop.rails.compile import Library, compile_data, template_id, workflow_hash
 from backshop.rails.compile.demands import CHOICE_KINDS, USER_REASONS
 from backshop.rails.packs import PACKS
-from backshop.testing.workflows import flow, step
 
 ROLE, OWN_ROLE = "You check what others only read.", "You decide alone and say why."
 LOOKING = {"templateId": "wr.templates.routine.looking", "args": {"what": "x"}}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
+from tests.rails.workflows import LOOP_CONTROL, flow, step
 
-from backshop.testing.workflows import LOOP_CONTROL, flow, step
+from backshop.base.codec import encode
+from backshop.rails import Studio, studio_requests
 
 TWO = flow(step("one"), step("two"))
 NEVER = {"runCondition": {"var": "never", "equals": "so"}}
@@ -186,17 +186,16 @@ def test_forks_keep_their_cause_when_a_session_travels(agent):
 @pytest.mark.rule("R5.9")
 def test_work_nobody_goes_on_with_is_dormant(agent):
     from backshop.rails.studio.request import SessionsList
-    from backshop.rails.studio.service import Studio
     from backshop.testing.ambient import FixedClock
 
     ann = agent(flow(step("one")))
     ann.go(ann.start("user.flow"))
     ann.start("user.flow")
     later = Studio(ann.rails, FixedClock(4_000_000_000_000))
-    rows: Any = later.sessions_list(SessionsList())["sessions"]
-    dormant: Any = later.sessions_list(SessionsList(status="dormant"))["sessions"]
+    rows = later.sessions_list(SessionsList()).sessions
+    dormant = later.sessions_list(SessionsList(status="dormant")).sessions
 
-    assert [row["status"] for row in rows] == ["dormant", "complete"]
+    assert [row.status for row in rows] == ["dormant", "complete"]
     assert dormant == rows[:1]
 
 
@@ -264,7 +263,6 @@ def test_ids_that_name_nothing_are_refused(agent, name, request_):
 def test_sessions_nobody_uses_expire_unless_they_are_kept(agent):
     from backshop.rails import StartWorkflow
     from backshop.rails.studio.request import SessionsExpire
-    from backshop.rails.studio.service import Studio
     from backshop.testing.ambient import FixedClock
 
     ann = agent(TWO)
@@ -280,7 +278,7 @@ def test_sessions_nobody_uses_expire_unless_they_are_kept(agent):
     left = ann.rails.sessions.ids()
 
     assert now["sessions"] == []
-    assert counted["sessions"] == swept["sessions"] == [old]
+    assert counted.sessions == swept.sessions == (old,)
     assert refused["code"] == "PRECONDITION_FAILED"
     assert sorted(left) == sorted([kept, built.structured["session"]["sessionId"]])
 
@@ -360,3 +358,27 @@ def test_a_long_run_is_shown_in_windows_that_together_are_all_of_it(agent):
     assert newest["preferredTip"] in {one["nodeId"] for one in newest["nodes"]}
     assert newest["window"]["earlier"] in seen
     assert newest["window"]["later"] is None
+
+
+@pytest.mark.rule("R10.2", "R10.5", "S5.4")
+def test_answers_are_typed_here_and_say_null_where_nothing_is_known(agent):
+    ann = agent(TWO)
+    first = ann.start("user.flow")
+    run = first["session"]["runId"]
+    row = ann.studio("RailsSessionsList")["sessions"][0]
+    node = ann.studio("RailsRunGet", runId=run)["nodes"][0]
+    page = Studio(ann.rails).run_get(studio_requests.RunGet(run_id=run))
+
+    assert [key for key, value in row.items() if value is None] == ["gitBranch", "workspaceName"]
+    assert [key for key, value in node.items() if value is None] == [
+        "parentNodeId",
+        "completedStepId",
+    ]
+    assert (page.run_id, page.nodes[0].pending_step_id) == (run, "one")
+    assert encode(page.window) == {
+        "first": 0,
+        "count": 1,
+        "total": 1,
+        "earlier": None,
+        "later": None,
+    }

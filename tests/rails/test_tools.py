@@ -6,6 +6,8 @@ import json
 from typing import Any
 
 import pytest
+from tests.rails.agent import Agent, rails_of
+from tests.rails.workflows import LOOP_CONTROL, STOP, flow, step
 from tests.tamper import tamper
 
 from backshop.base.canon import canonical
@@ -16,8 +18,6 @@ from backshop.rails.session.ordinal import attempt_id
 from backshop.rails.token import token as tk
 from backshop.rails.tools import refused
 from backshop.store import Store
-from backshop.testing.agent import Agent, rails_of
-from backshop.testing.workflows import LOOP_CONTROL, STOP, flow, step
 
 TWO = flow(step("one"), step("two"))
 STRINGS = ["", "\x00", "‮", "𝕏" * 50, "{{goal}}", "';--", "A" * 3000, "\ud800"]

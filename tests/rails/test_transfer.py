@@ -6,11 +6,11 @@ import json
 from contextlib import contextmanager
 
 import pytest
+from tests.rails.workflows import ARTIFACT, LOOP_CONTROL, STOP, flow, loop, step
 
 from backshop.base.canon import canonical, digest
 from backshop.base.ids import did
 from backshop.rails.bundle.document import _manifest
-from backshop.testing.workflows import ARTIFACT, LOOP_CONTROL, STOP, flow, loop, step
 
 WORK = flow(step("one"), step("two", **LOOP_CONTROL), step("three"))
 LONG = "x" * 5000

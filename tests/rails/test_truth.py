@@ -7,6 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from tests.rails.agent import Agent, rails_of
+from tests.rails.workflows import LOOP_CONTROL, STOP, flow, loop, step
 from tests.tamper import tamper
 
 from backshop.base.canon import canonical, parse, sha256_hex
@@ -14,9 +16,7 @@ from backshop.base.errors import ValidationFailed
 from backshop.rails import Catalog, Places, Rails
 from backshop.rails.run import snapshot
 from backshop.store import Store
-from backshop.testing.agent import Agent, rails_of
 from backshop.testing.ambient import FixedClock
-from backshop.testing.workflows import LOOP_CONTROL, STOP, flow, loop, step
 
 WORK = flow(step("one"), step("two", **LOOP_CONTROL), step("three"))
 LONG = flow(loop("pass", step("look"), type="for", count=200, maxIterations=200), step("end"))

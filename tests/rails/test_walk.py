@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from tests.rails.agent import Agent, rails_of
+from tests.rails.walker import walk
 
 from backshop.rails import Settings
-from backshop.testing.agent import Agent, rails_of
-from backshop.testing.walker import walk
 
 PRESETS = ("guided", "full_auto", "full_auto_nonstop")
 FILES = 48

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 from tests.effort import work
-
-from backshop.testing.workflows import flow, loop, step
+from tests.rails.workflows import flow, loop, step
 
 LONG = flow(
     loop("pass", step("look"), step("note"), type="for", count=1000, maxIterations=1000),

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.store.blob_conformance import BlobConformance
+from tests.store.store_conformance import counted
 
 from backshop.base.canon import sha256_hex
 from backshop.base.ids import BlobId
 from backshop.store import Part, Plan, StorageCorrupt, Store
-from backshop.testing.conformance.blobs import BlobConformance
-from backshop.testing.conformance.store import counted
 
 
 class TestLocalBlobs(BlobConformance):

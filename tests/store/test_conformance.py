@@ -1,6 +1,6 @@
 """The store's suite on SQLite and PostgreSQL."""
 
-from backshop.testing.conformance.store import StoreConformance
+from tests.store.store_conformance import StoreConformance
 
 
 class TestStore(StoreConformance):

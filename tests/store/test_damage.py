@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.store.store_conformance import TOTAL, counted, numbers, one
 
 from backshop.base import tree
 from backshop.base.errors import NotFound, ValidationFailed
@@ -29,7 +30,7 @@ from backshop.store import (
     write_backup,
 )
 from backshop.store.database.engine import Sqlite
-from backshop.testing.conformance.store import TOTAL, Total, counted, numbers, one
+from backshop.testing.total import Total
 
 
 def alter(store, sql):

@@ -7,11 +7,11 @@ import sys
 from types import SimpleNamespace
 
 import pytest
+from tests.store.store_conformance import counted
 
 from backshop.base.errors import BackshopError
 from backshop.store import Part, Plan, Store
 from backshop.store.database import driver
-from backshop.testing.conformance.store import counted
 
 STANDARD, OTHER = "a_standard_sqlite", "another_sqlite"
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import pytest
 from pydantic import Field
+from tests.store.store_conformance import counted, one
 
 from backshop.base import tree
 from backshop.base.event import event
@@ -22,7 +23,6 @@ from backshop.store.health.mark import Mark
 from backshop.store.log.event import chain_break
 from backshop.store.log.projection import Fold
 from backshop.testing.ambient import FixedClock
-from backshop.testing.conformance.store import counted, one
 
 SUM: Fold[int] = Fold("test.sum", 1, 0, lambda total, event: total + event.fact.number)
 

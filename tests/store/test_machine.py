@@ -15,6 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from tests.conftest import PROOF
 from tests.histories import Histories
 from tests.postgres import fresh_database
+from tests.store.store_conformance import TOTAL, Counted, counted, one
 
 from backshop.base.ids import BlobId
 from backshop.store import (
@@ -28,7 +29,7 @@ from backshop.store import (
     restore_backup,
     write_backup,
 )
-from backshop.testing.conformance.store import TOTAL, Counted, Total, counted, one
+from backshop.testing.total import Total
 
 STREAMS = st.sampled_from(["bench:a", "bench:b", "session:c"])
 KEYS = st.integers(0, 12)

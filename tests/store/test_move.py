@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from tests.objects import fresh_bucket
 from tests.postgres import fresh_database
+from tests.store.store_conformance import TOTAL, Counted, counted, one
 
 from backshop.base import tree
 from backshop.base.errors import ValidationFailed
@@ -27,7 +28,6 @@ from backshop.store import (
     StoreUnavailable,
     move_store,
 )
-from backshop.testing.conformance.store import TOTAL, Counted, counted, one
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -125,7 +125,7 @@ def test_a_damaged_store_is_not_moved(tmp_path):
 def migrate(home: Path, *targets: str, **more: str) -> subprocess.CompletedProcess[str]:
     """Run `backshop migrate-store` in a program that knows the events of these tests."""
     script = (
-        "import sys, backshop.testing.conformance.store; from backshop.cli import main;"
+        "import sys, tests.store.store_conformance; from backshop.cli import main;"
         "sys.exit(main(sys.argv[1:]))"
     )
     arguments = (word for target in targets for word in ("--to", target))
@@ -133,7 +133,12 @@ def migrate(home: Path, *targets: str, **more: str) -> subprocess.CompletedProce
         [sys.executable, "-c", script, "migrate-store", *arguments],
         capture_output=True,
         text=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "BACKSHOP_HOME": str(home), **more},
+        env={
+            **os.environ,
+            "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}",
+            "BACKSHOP_HOME": str(home),
+            **more,
+        },
     )
 
 

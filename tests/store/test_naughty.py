@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.store.store_conformance import Counted
 
 from backshop.app import Backshop
 from backshop.base.canon import sha256_hex
 from backshop.base.errors import ValidationFailed
 from backshop.store import NewEvent, Part, Plan
-from backshop.testing.conformance.store import Counted
 
 pytestmark = pytest.mark.needs("corpora")
 

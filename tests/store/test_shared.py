@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from tests.objects import fresh_bucket, request, server
 from tests.postgres import fresh_database
+from tests.store.blob_conformance import BlobConformance
+from tests.store.store_conformance import counted
 
 from backshop.base.canon import sha256_hex
 from backshop.base.errors import NotFound, ValidationFailed
@@ -31,8 +33,6 @@ from backshop.store import (
 from backshop.store.blob.object_storage import S3Objects
 from backshop.store.blob.shared import SharedBlobs
 from backshop.testing.ambient import FixedClock
-from backshop.testing.conformance.blobs import BlobConformance
-from backshop.testing.conformance.store import counted
 
 pytestmark = pytest.mark.needs("s3")
 

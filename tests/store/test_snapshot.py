@@ -11,11 +11,12 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from tests.store.store_conformance import TOTAL, counted, one
 
 from backshop.base.canon import sha256_hex
 from backshop.store import Fold, Store
 from backshop.store.log.snapshot import STEP, freeze, thaw
-from backshop.testing.conformance.store import TOTAL, Total, counted, one
+from backshop.testing.total import Total
 
 LENGTH = 3 * STEP
 STREAM = "session:long"

@@ -9,6 +9,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
+from tests.store.store_conformance import TOTAL, counted, numbers, one
 
 from backshop.base.errors import BackshopError
 from backshop.store import (
@@ -23,7 +24,7 @@ from backshop.store import (
     write_backup,
 )
 from backshop.testing.ambient import FixedClock
-from backshop.testing.conformance.store import TOTAL, Total, counted, numbers, one
+from backshop.testing.total import Total
 
 SPAWN = multiprocessing.get_context("spawn")
 

@@ -6,12 +6,12 @@ import time
 
 import pytest
 from tests import postgres
+from tests.store.store_conformance import counted, one
 from tests.team.conftest import until
 
 from backshop.app import About, Backshop, Notification
 from backshop.store import Store
 from backshop.store.database.bulletin import Bulletin
-from backshop.testing.conformance.store import counted, one
 
 pytestmark = [pytest.mark.needs("postgres"), pytest.mark.timeout(300)]
 WAIT_S = 60.0
@@ -41,7 +41,7 @@ def test_facts_and_signals_of_one_machine_are_heard_on_another(tmp_path):
             until(lambda: bulletin.is_listening, "the ear", WAIT_S)
             bench = there.call("WorkbenchCreate", {"name": "There"})["workbench_id"]
             text = "é" * 5_000  # longer than one message of the database
-            there.hub.publish_signal("WorkshopMessageStream", {"delta": text}, workbench_id=bench)
+            there.hub.signals.send("WorkshopMessageStream", {"delta": text}, workbench_id=bench)
 
             found: list[Notification] = []
             ends = time.monotonic() + WAIT_S
@@ -169,7 +169,7 @@ def test_who_sends_a_signal_hears_it_once(tmp_path):
             bulletin = here.store.bulletin
             assert bulletin is not None
             until(lambda: bulletin.is_listening, "the ear", WAIT_S)
-            here.hub.publish_signal("Mine", {})
-            there.hub.publish_signal("Theirs", {})  # it comes after what the database was told of
+            here.hub.signals.send("Mine", {})
+            there.hub.signals.send("Theirs", {})  # it comes after what the database was told of
 
             assert names(heard, "Theirs") == ["Mine", "Theirs"]

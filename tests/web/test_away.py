@@ -6,6 +6,8 @@ import threading
 
 import pytest
 
+from backshop.bench import Bench
+from backshop.rails import Rails
 from backshop.store import StoreUnavailable
 
 PAGE = {"accept": "text/html"}
@@ -81,15 +83,15 @@ def test_a_part_that_is_refused_says_so_in_its_place_and_what_was_shown_stays(
     bench = served.bench("Parts", {"a.txt": "a\n"})
     page = new_page(f"/bench/{bench}")
     page.locator("html[data-live]").wait_for()
-    call, here = served.shop.call, threading.current_thread()
+    ask, here = served.shop.ask, threading.current_thread()
 
-    def away(command, *args, **kwargs):
-        if command == "WorkbenchFilesList" and threading.current_thread() is not here:
+    def away(method, *args, **kwargs):
+        if method == Bench.files_list and threading.current_thread() is not here:
             raise StoreUnavailable("the database cannot be reached")
-        return call(command, *args, **kwargs)
+        return ask(method, *args, **kwargs)
 
     with monkeypatch.context() as patched:
-        patched.setattr(served.shop, "call", away)
+        patched.setattr(served.shop, "ask", away)
         served.call("WorkbenchFileRename", workbench_id=bench, path="a.txt", new_path="b.txt")
         page.locator("#files > [data-error=STORE_UNAVAILABLE]").wait_for()
         kept = page.locator("#files .file-name").all_text_contents()
@@ -103,14 +105,14 @@ def test_a_part_that_is_refused_says_so_in_its_place_and_what_was_shown_stays(
 
 @pytest.mark.rule("U1.6")
 def test_the_page_of_a_workflow_shows_a_refusal_that_is_none_of_rails(served, monkeypatch):
-    call = served.shop.call
+    ask = served.shop.ask
 
-    def away(command, *args, **kwargs):
-        if command == "inspect_workflow":
+    def away(method, *args, **kwargs):
+        if method == Rails.workflow:
             raise StoreUnavailable("the database cannot be reached")
-        return call(command, *args, **kwargs)
+        return ask(method, *args, **kwargs)
 
-    monkeypatch.setattr(served.shop, "call", away)
+    monkeypatch.setattr(served.shop, "ask", away)
     with served.client() as client:
         page = client.get("/workflows/wr.rpi", headers=PAGE)
 

@@ -58,8 +58,8 @@ def test_signals_carry_no_id(served):
     with served.client() as client, client.stream("GET", f"/events?workbench_id={bench}") as stream:
         lines = stream.iter_lines()
         assert next(lines).startswith("retry:")
-        served.shop.hub.publish_signal("UsageUpdated", {"n": 1}, workbench_id=bench)
-        served.shop.hub.publish_signal("UsageUpdated", {"n": 2}, workbench_id="wb_other")
+        served.shop.hub.signals.send("UsageUpdated", {"n": 1}, workbench_id=bench)
+        served.shop.hub.signals.send("UsageUpdated", {"n": 2}, workbench_id="wb_other")
         served.call("WorkbenchRename", workbench_id=bench, new_name="Next")
 
         (first, second) = frames(lines, 2)

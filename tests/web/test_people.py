@@ -141,7 +141,7 @@ def test_streams_that_were_open_when_access_is_taken_bring_nothing_more_of_it(se
         before = [next(of_bench), next(of_all)]
         served.call("AccessSet", workbench_id=bench, user_id=user_id, role="none")
         served.call("WorkbenchRename", workbench_id=bench, new_name="After")
-        served.shop.hub.publish_signal("UsageUpdated", {"n": 1}, workbench_id=bench)
+        served.shop.hub.signals.send("UsageUpdated", {"n": 1}, workbench_id=bench)
         served.call("WorkbenchRename", workbench_id=other, new_name="Still heard")
         last_of_bench = list(of_bench)  # the server ends it
         rest_of_all = [next(of_all), next(of_all)]
@@ -166,7 +166,7 @@ def test_streams_of_a_session_bring_nothing_more_of_it_when_access_is_taken(serv
         before = [next(of_session)[1], next(of_all)["session_id"]]
         served.call("AccessSet", session_id=taken, user_id=user_id, role="none")
         served.call("RailsSessionSetKeep", sessionId=taken, keep=False)
-        served.shop.hub.publish_signal("UsageUpdated", {"n": 1}, session_id=taken)
+        served.shop.hub.signals.send("UsageUpdated", {"n": 1}, session_id=taken)
         served.call("RailsSessionSetKeep", sessionId=kept, keep=True)
         last_of_session = list(of_session)  # the server ends it
         rest_of_all = [next(of_all), next(of_all)]

@@ -13,12 +13,11 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import expect
+from tests.rails.agent import Agent
+from tests.rails.workflows import GO_ON, LOOP_CONTROL, STOP, flow, loop, step
 from tests.tamper import tamper
 from tests.web.accessible import violations
 from tests.web.watching import late_ms
-
-from backshop.testing.agent import Agent
-from backshop.testing.workflows import GO_ON, LOOP_CONTROL, STOP, flow, loop, step
 
 pytestmark = pytest.mark.needs("browser")
 ROOT = Path(__file__).resolve().parents[2]

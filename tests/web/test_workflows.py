@@ -6,8 +6,8 @@ import json
 from contextlib import closing
 
 import pytest
+from tests.rails.workflows import flow, step
 
-from backshop.testing.workflows import flow, step
 from backshop.web.place import line_of
 
 BROKEN = """\

@@ -7,16 +7,16 @@ from datetime import date
 
 import pytest
 
-from backshop.bench import TOOLS, Content, FileFact, Injected, Listing, Told
+from backshop.bench import TOOLS, Content, ContextText, FileFact, Injected, Listing
 from backshop.prompts import PromptRenderError, Session, lint
 from backshop.workshop.prompt.bundled import KINDS, BenchSection, build_prompt, bundled_prompts
-from backshop.workshop.prompt.inputs import Artifacts, ChangeFact, Facts, Report
+from backshop.workshop.prompt.inputs import Artifacts, ChangeFact, PromptInputs, Report
 from backshop.workshop.tool.phase import PHASES, PhaseKey
 
 ITEMS = Injected(
-    Told("situation", "situation", "<workbench-situation>\nS\n</workbench-situation>"),
-    (Told("company-context", "company-context", "COMPANY"),),
-    (Told("xlsx", "xlsx-style-custom", "STYLE"),),
+    ContextText("situation", "situation", "<workbench-situation>\nS\n</workbench-situation>"),
+    (ContextText("company-context", "company-context", "COMPANY"),),
+    (ContextText("xlsx", "xlsx-style-custom", "STYLE"),),
 )
 ORDER = (
     *("rules", "phase", "tools", "manifest", "maps", "inline-files", "workspace-digest"),
@@ -46,7 +46,7 @@ def tools_of(key):
 
 
 def facts(key="research", **changes):
-    given = Facts(
+    given = PromptInputs(
         listing=Listing(FILES),
         contents=(
             Content("a/book.xlsx", '{"sheets":["$x ${y}"]}'),

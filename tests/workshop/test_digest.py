@@ -13,12 +13,12 @@ from backshop.cli import main
 from backshop.models import Attendant, scripted
 from backshop.prompts import DigestItem, Manifest, ManifestChange, ManifestEntry
 from backshop.workshop.digest import refresh
-from backshop.workshop.digest.forms import DigestRefresh
 from backshop.workshop.digest.refresh import Action, Standing, decide
 from backshop.workshop.digest.service import Digests
 from backshop.workshop.prompt.bundled import KINDS, build_prompt
 from backshop.workshop.prompt.gathering import Call
-from backshop.workshop.prompt.inputs import Facts
+from backshop.workshop.prompt.inputs import PromptInputs
+from backshop.workshop.requests import DigestRefresh
 
 from ..bench.conftest import Room, room  # noqa: F401
 
@@ -100,7 +100,7 @@ def test_a_text_by_hand_is_kept_with_a_note_and_handed_down_when_files_move_far(
 
     kept = turn(room)
     session = digests(room).session(room.id)
-    text = build_prompt("research", Facts()).render(session=session).text
+    text = build_prompt("research", PromptInputs()).render(session=session).text
     room.add({f"h{n}.txt": "new" for n in range(9)})
     moved = turn(room)
     shown = room.call("DigestGet")
@@ -130,7 +130,7 @@ def test_a_pinned_digest_is_seen_by_every_prompt_of_its_bench_only(room):  # noq
     )
     for key in KINDS:
         for bench, there in ((room.id, True), (other, False)):
-            rendered = build_prompt(key, Facts()).render(
+            rendered = build_prompt(key, PromptInputs()).render(
                 session=digests(room).session(bench),
                 overrides_store=digests(room).overrides(bench),
             )

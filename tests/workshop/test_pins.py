@@ -12,7 +12,7 @@ from backshop.base.errors import BackshopError
 from backshop.prompts import LocalPromptOverridesStore
 from backshop.workshop.digest.pin import Pins
 from backshop.workshop.prompt.bundled import build_prompt
-from backshop.workshop.prompt.inputs import Facts
+from backshop.workshop.prompt.inputs import PromptInputs
 
 from ..bench.conftest import Room, room  # noqa: F401
 
@@ -28,7 +28,7 @@ def pin_as_file(root: Path, bench_id: str, body: str) -> Path:
         bench_id.lower(),
         "workspace-digest",
         body,
-        descriptor=build_prompt("research", Facts()).descriptor,
+        descriptor=build_prompt("research", PromptInputs()).descriptor,
         mode="literal",
         provenance={"source": "user"},
     )
@@ -103,7 +103,7 @@ def test_a_bundle_brings_no_pin(room):  # noqa: F811
 
 @pytest.mark.rule("P7.7")
 def test_a_digest_among_the_free_overrides_is_of_no_bench(room):  # noqa: F811
-    descriptor = build_prompt("research", Facts()).descriptor
+    descriptor = build_prompt("research", PromptInputs()).descriptor
     digest, overrides = "workspace-digest", room.shop.prompts.overrides
     text = {"descriptor": descriptor, "mode": "literal"}
     overrides.set_override(*RESEARCH.values(), "latest", digest, "Of nobody.", **text)

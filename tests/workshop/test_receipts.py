@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backshop.workshop.tool import receipt
-from backshop.workshop.tool.receipt import Result, Shelf, place_of
+from backshop.workshop.tool.receipt import CallResult, Shelf, place_of
 
 
-def result(size: int, number: int = 1) -> Result:
-    return Result(whole="x" * size, receipt=f"receipt {number}")
+def result(size: int, number: int = 1) -> CallResult:
+    return CallResult(whole="x" * size, receipt=f"receipt {number}")
 
 
 @pytest.mark.rule("W8.5")

@@ -15,7 +15,7 @@ from backshop.rails import Pending
 from backshop.rails.packs.rpi import RPI as PACKS
 from backshop.testing.ambient import FixedClock
 from backshop.workshop.signals import AnswerStream
-from backshop.workshop.turn.step import Kind, step_of
+from backshop.workshop.turn.step import StepKind, step_of
 
 from .conftest import says, story
 
@@ -24,7 +24,7 @@ ERROR = {"when": {"purpose": "research"}, "times": 0, "respond": {"error": "auth
 
 @pytest.mark.rule("W13.12", "W13.3")
 def test_every_contract_of_the_bundled_workflow_is_a_kind_of_step():
-    assert {one.contract_ref for one in PACKS} == {one.value for one in Kind if one.value}
+    assert {one.contract_ref for one in PACKS} == {one.value for one in StepKind if one.value}
 
 
 @pytest.mark.rule("W13.2", "W13.12", "W13.10")
@@ -32,7 +32,7 @@ def test_phase_and_item_of_a_step_follow_from_where_the_run_stands():
     plan = {"plan_items": [{"number": 1, "label": "First"}, {"number": 2, "label": "Second"}]}
     at: dict[str, Any] = {"node_id": "node_1", "context": plan}
     item = Pending(
-        **at, workflow_id="wr.rpi", step_id="x", contract_ref=Kind.ITEM.value, iteration=1
+        **at, workflow_id="wr.rpi", step_id="x", contract_ref=StepKind.ITEM.value, iteration=1
     )
     other = Pending(**at, workflow_id="user.flow", step_id="x", title="Look around")
     over = Pending(**at, workflow_id="user.flow")

@@ -9,25 +9,16 @@ from .handle import Answer, BenchWorkshop
 from .notice.hub import About, Hub, Subscription
 from .notice.table import Notification
 from .operation.doctor import examine
+from .operation.engine import Engine, Onboarding, SettingInfo
 from .operation.log import attach, begin, layout_of
 from .operation.secret_file import secret_of
-from .operation.server import running
+from .operation.server import Server, running
 from .operation.upload import Parcels
+from .people import people as sharing
 from .people.login_link import COOKIE_DAYS, OWNER, Links
-from .people.people import (
-    AccessGrants,
-    AccessList,
-    AccessSet,
-    People,
-    Role,
-    UserAdd,
-    UserLogout,
-    UserMade,
-    UserRemove,
-    Users,
-)
+from .people.people import People, Role
 from .people.quota import one_request
-from .people.token_throttle import Guesses, wait_s
+from .people.token_throttle import TokenThrottle, wait_s
 from .rpc_line import RpcLine
 from .settings.parser import Setting
 from .settings.resolution import Config, Effective, find_home, load, save, unknown_environment
@@ -40,32 +31,28 @@ __all__ = [
     "OWNER",
     "SETTINGS",
     "About",
-    "AccessGrants",
-    "AccessList",
-    "AccessSet",
     "Answer",
     "AsyncBackshop",
     "Backshop",
     "BenchWorkshop",
     "Config",
     "Effective",
+    "Engine",
     "Fault",
-    "Guesses",
     "Hub",
     "Links",
     "Notification",
+    "Onboarding",
     "Parcels",
     "People",
     "Registry",
     "Role",
     "RpcLine",
+    "Server",
     "Setting",
+    "SettingInfo",
     "Subscription",
-    "UserAdd",
-    "UserLogout",
-    "UserMade",
-    "UserRemove",
-    "Users",
+    "TokenThrottle",
     "answer",
     "attach",
     "begin",
@@ -81,6 +68,7 @@ __all__ = [
     "running",
     "save",
     "secret_of",
+    "sharing",
     "unknown_environment",
     "wait_s",
 ]

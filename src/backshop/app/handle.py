@@ -10,33 +10,29 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from backshop.base.command import Ask
 from backshop.base.errors import NotFound, ValidationFailed
-from backshop.workshop import TurnFacts
+from backshop.workshop import TurnFacts, requests
 
 if TYPE_CHECKING:  # rooms load when something of theirs is first asked for (S2.4)
-    from backshop.bench import Added, Bench, ChangeSet, Done, FileEntry, FileList, Published
+    from backshop.bench import Added, Bench, ChangeSet, FileEntry, Published
     from backshop.prompts import ToolResult
     from backshop.workshop import (
         Answered,
-        CancelAnswer,
         Conversation,
-        Nothing,
         PlanView,
         RedoDone,
-        Sent,
         State,
         Undone,
+        Workshop,
     )
 
 _PAGE = 1000
 _REVIEW_PAGE = 5000  # the longest there is (B11.3)
 _REVIEW_TRIES = 5
 _STOPPED = ("failed", "canceled", "interrupted")
-
-Run = Callable[[str, dict[str, Any]], Any]
-"""Runs a command of the registry on plain data and returns its typed answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,9 +55,9 @@ class Answer:
 class BenchWorkshop:
     """The Workshop of one workbench: what is said, what waits in the Draft, what becomes of it."""
 
-    def __init__(self, bench_id: str, run: Run, benches: Callable[[], Bench]) -> None:
+    def __init__(self, bench_id: str, ask: Ask, benches: Callable[[], Bench]) -> None:
         self.id = bench_id
-        self._commands = run
+        self._ask = ask
         self._benches = benches
 
     # ------------------------------------------------------------ talking
@@ -74,12 +70,14 @@ class BenchWorkshop:
         Returns when the turn ended. What it changed waits in the Draft.
         """
         mode = "ask" if ask else "agent"
-        sent: Sent = self._run("WorkshopSendUserMessage", text=text, mode=mode, origin=origin)
+        said = requests.SendUserMessage(workbench_id=self.id, text=text, mode=mode, origin=origin)
+        sent = self._ask(self._workshop.send_user_message, said)
         return self._agent(sent.message_id, workflow)
 
     def regenerate(self) -> Answer:
         """Let the agent answer the last message again."""
-        return self._answer(self._run("WorkshopRegenerate"))
+        wish = requests.Regenerate(workbench_id=self.id)
+        return self._answer(self._ask(self._workshop.regenerate, wish))
 
     def retry(self) -> Answer:
         """Go on with the turn that stopped, or try the one that failed again (W3.2).
@@ -98,56 +96,62 @@ class BenchWorkshop:
 
     def cancel(self) -> bool:
         """Stop the agent at work here; say whether there was one."""
-        asked: CancelAnswer = self._run("WorkshopCancelRun")
-        return asked.cancel_requested
+        wish = requests.CancelRun(workbench_id=self.id)
+        return self._ask(self._workshop.cancel_run, wish).cancel_requested
 
     def history(self, *, limit: int = 200, before: str | None = None) -> Conversation:
         """Return what was said, oldest first; `before` pages backwards."""
-        found: Conversation = self._run("WorkshopGetConversation", limit=limit, before=before)
-        return found
+        wish = requests.GetConversation(workbench_id=self.id, limit=limit, before=before)
+        return self._ask(self._workshop.get_conversation, wish)
 
     def state(self) -> State:
         """Say where the conversation stands."""
-        found: State = self._run("WorkshopGetState")
-        return found
+        wish = requests.WorkbenchOnly(workbench_id=self.id)
+        return self._ask(self._workshop.get_state, wish)
 
     def plan(self) -> PlanView:
         """Return what the newest turn found out, planned and reported."""
-        found: PlanView = self._run("WorkshopGetPlan")
-        return found
+        return self._ask(self._workshop.get_plan, requests.GetPlan(workbench_id=self.id))
 
     def use_model(self, model_id: str) -> None:
         """Let another model answer from the next turn on."""
-        _: Nothing = self._run("WorkshopSwitchModel", model_id=model_id)
+        wish = requests.SwitchModel(workbench_id=self.id, model_id=model_id)
+        self._ask(self._workshop.switch_model, wish)
 
     # ------------------------------------------------------------ going back
 
     def rewind(self, message_id: str, *, mode: str | None = None, dry_run: bool = False) -> Undone:
         """Go back to a message, files included; with `dry_run` only say what that would do."""
-        wish = {"message_id": message_id, "mode": mode, "dry_run": dry_run}
-        done: Undone = self._run("WorkshopUndoToMessage", **wish)
-        return done
+        wish = requests.UndoToMessage(
+            workbench_id=self.id, message_id=message_id, mode=mode, dry_run=dry_run
+        )
+        return self._ask(self._workshop.undo_to_message, wish)
 
     def redo(self) -> RedoDone:
         """Take the last rewind back."""
-        done: RedoDone = self._run("WorkshopRedo")
-        return done
+        return self._ask(self._workshop.redo, requests.Redo(workbench_id=self.id))
 
     # ------------------------------------------------------------ files
 
     def files(self) -> tuple[FileEntry, ...]:
         """Return all files, as the Draft has them where there is one."""
-        page: FileList = self._run("WorkbenchFilesList", limit=_PAGE)
+        from backshop.bench import Bench, requests
+
+        wish = requests.WorkbenchFilesList(workbench_id=self.id, limit=_PAGE)
+        page = self._ask(Bench.files_list, wish)
         found = page.files
         while page.next_cursor is not None:
-            page = self._run("WorkbenchFilesList", limit=_PAGE, cursor=page.next_cursor)
+            page = self._ask(Bench.files_list, replace(wish, cursor=page.next_cursor))
             found += page.files
         return found
 
     def add(self, *paths: str | Path) -> Added:
         """Add copies of files and folders of this machine to Published."""
-        added: Added = self._run("WorkbenchFilesAdd", source_paths=[str(path) for path in paths])
-        return added
+        from backshop.bench import Bench, requests
+
+        sources = tuple(str(path) for path in paths)
+        wish = requests.WorkbenchFilesAdd(workbench_id=self.id, source_paths=sources)
+        return self._ask(Bench.files_add, wish)
 
     def tool(self, name: str, **arguments: object) -> ToolResult:
         """Call one of the agent's file tools; what it writes lands in the Draft.
@@ -180,23 +184,27 @@ class BenchWorkshop:
         Raises:
             BenchBusy: `draft_changed`, somebody wrote to it each time it was listed.
         """
+        from backshop.bench import Bench, BenchBusy, requests
+
         if confirm_deletions:
-            gone = [one.path for one in self.review().entries if one.kind == "DELETED"]
-            self._run("ReviewSetDeletionConfirmations", paths=gone)
+            gone = tuple(one.path for one in self.review().entries if one.kind == "DELETED")
+            agreed = requests.ReviewSetDeletionConfirmations(workbench_id=self.id, paths=gone)
+            self._ask(Bench.review_set_deletion_confirmations, agreed)
         for _ in range(_REVIEW_TRIES):
             found = self._listed()
             if found is not None:
                 return found
-        from backshop.bench import BenchBusy
-
         raise BenchBusy("the Draft changes while it is listed", reason="draft_changed")
 
     def _listed(self) -> ChangeSet | None:
         """Return the whole list, None when its pages are not of one Draft (B11.3)."""
-        found: ChangeSet = self._run("ReviewGetChangeSet", limit=_REVIEW_PAGE)
+        from backshop.bench import Bench, requests
+
+        wish = requests.ReviewGetChangeSet(workbench_id=self.id, limit=_REVIEW_PAGE)
+        found = self._ask(Bench.review_get_change_set, wish)
         while found.next_cursor is not None:
-            wish = {"limit": _REVIEW_PAGE, "cursor": found.next_cursor}
-            page: ChangeSet = self._run("ReviewGetChangeSet", **wish)
+            following = replace(wish, cursor=found.next_cursor)
+            page = self._ask(Bench.review_get_change_set, following)
             if (page.draft_id, page.tree) != (found.draft_id, found.tree):
                 return None
             found = replace(page, entries=(*found.entries, *page.entries))
@@ -204,22 +212,29 @@ class BenchWorkshop:
 
     def publish(self, tree: str | None = None) -> Published:
         """Make the Draft Published; with a tree only if that is still what it holds."""
-        done: Published = self._run("DraftPublish", reviewed_tree=tree)
-        return done
+        from backshop.bench import Bench, requests
+
+        wish = requests.DraftPublish(workbench_id=self.id, reviewed_tree=tree)
+        return self._ask(Bench.draft_publish, wish)
 
     def discard(self) -> None:
         """Throw the Draft away."""
-        _: Done = self._run("DraftDiscard")
+        from backshop.bench import Bench, requests
+
+        self._ask(Bench.draft_discard, requests.BenchRequest(workbench_id=self.id))
 
     # ------------------------------------------------------------ shared
 
-    def _run(self, name: str, **request: object) -> Any:
-        given = {key: value for key, value in request.items() if value is not None}
-        return self._commands(name, {"workbench_id": self.id, **given})
+    @property
+    def _workshop(self) -> type[Workshop]:
+        """The facade of conversations; it loads with the agent when one is asked (S2.4)."""
+        from backshop.workshop import Workshop
+
+        return Workshop
 
     def _agent(self, message_id: str, workflow: str | None = None) -> Answer:
-        wish = {"message_id": message_id, "workflow_id": workflow}
-        return self._answer(self._run("WorkshopRunAgent", **wish))
+        wish = requests.RunAgent(workbench_id=self.id, message_id=message_id, workflow_id=workflow)
+        return self._answer(self._ask(self._workshop.run_agent, wish))
 
     def _answer(self, done: Answered) -> Answer:
         said = (m.text for m in self.history().messages if m.message_id == done.message_id)

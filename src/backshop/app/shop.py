@@ -17,7 +17,7 @@ from backshop.base.event import known_after
 from backshop.base.ids import BlobId, UserId
 from backshop.store import Store
 
-from .command.access import Gate
+from .command.access import AccessGate
 from .command.bench_name import named_bench
 from .command.index import offered
 from .command.registry import Registry
@@ -36,7 +36,7 @@ if TYPE_CHECKING:  # the rooms load when something of theirs is first asked for 
     from backshop.models import Models
     from backshop.prompts import Prompts
     from backshop.rails import Definitions, Rails, Studio
-    from backshop.workshop import Book, Contextual, Digests, Gatherer, Workshop
+    from backshop.workshop import Contextual, Conversations, Digests, Gatherer, Workshop
 
     from .operation.authored_file import Workflows
     from .operation.queue import TurnQueue
@@ -205,7 +205,7 @@ class Backshop:
     @cached_property
     def hub(self) -> Hub:
         """Notifications of everything that is committed, here or by another process."""
-        look = Looker(self.store, lambda: self._book, self.commands.run)
+        look = Looker(self.store, lambda: self._book, self.ask)
         return Hub(self.store, look, self.clock, self._signals)
 
     @cached_property
@@ -218,13 +218,13 @@ class Backshop:
 
     def workshop(self, bench: str) -> BenchWorkshop:
         """Return the Workshop of one workbench, which is named as for `bench_id` (S8.1)."""
-        return BenchWorkshop(self.bench_id(bench), self.commands.run, lambda: self.benches)
+        return BenchWorkshop(self.bench_id(bench), self.ask, lambda: self.benches)
 
     @cached_property
-    def _book(self) -> Book:
-        from backshop.workshop import Book
+    def _book(self) -> Conversations:
+        from backshop.workshop import Conversations
 
-        return Book(
+        return Conversations(
             self.benches,
             self.mint,
             self.clock,
@@ -303,9 +303,9 @@ class Backshop:
         return made
 
     @cached_property
-    def gate(self) -> Gate:
+    def gate(self) -> AccessGate:
         """Where access is decided."""
-        return Gate(self.people, lambda: self.rails, self.limiter)
+        return AccessGate(self.people, lambda: self.rails, self.limiter)
 
     @cached_property
     def limiter(self) -> Limiter:
@@ -344,7 +344,7 @@ class Backshop:
         Raises:
             NotFound, ValidationFailed: it stands for none, or for several; hints say which.
         """
-        return named_bench(self.commands.run, text)
+        return named_bench(self.ask, text)
 
     def close(self) -> None:
         """End the processes of formats and the threads of the rest, and close the store."""

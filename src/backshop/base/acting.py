@@ -16,6 +16,20 @@ OWNER = "owner"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ByUser:
+    """A fact that a person brings about, unless it names another actor."""
+
+    actor: str = "user"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ByAgent:
+    """A fact that the agent brings about, unless it names another actor."""
+
+    actor: str = "agent"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class By:
     """Who did something. What is not known is not said: events of 0.1.0 say nothing."""
 
@@ -31,6 +45,19 @@ class By:
     def data(self) -> dict[str, str]:
         """Return what is known, as it is stored."""
         return {name: value for name in _NAMES if (value := getattr(self, name)) is not None}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Acted:
+    """Who did something, as answers say it (T1.6); what was recorded by 0.1.0 does not say."""
+
+    person: str | None = None
+    """The person's id; `owner` is the home's owner."""
+    name: str | None = None
+    """The person's name, in a home that people share."""
+    agent: str | None = None
+    door: str | None = None
+    worker: str | None = None
 
 
 _NAMES = tuple(one.name for one in fields(By))
@@ -87,16 +114,14 @@ def agent_acting(agent: str) -> Iterator[None]:
         yield
 
 
-def who(by: Mapping[str, str] | None, *, me: str | None = None) -> str | None:
+def who(by: Acted | None, *, me: str | None = None) -> str | None:
     """Return who did something in words; None where it is not known, or there is only one person.
 
-    `by` is an answer's: `By` with the person's name. `me` is who reads it, as events call them.
+    `me` is who reads it, as events call them.
     """
-    person = by.get("person") if by else None
-    if by is None or person is None or (person == OWNER and "name" not in by):
+    if by is None or by.person is None or (by.person == OWNER and by.name is None):
         return None
-    name = "you" if person == me else by.get("name", person)
-    agent = by.get("agent")
-    if agent is None:
+    name = "you" if by.person == me else by.name or by.person
+    if by.agent is None:
         return name
-    return f"{'the agent' if agent == AGENT else agent.removeprefix('mcp:')} for {name}"
+    return f"{'the agent' if by.agent == AGENT else by.agent.removeprefix('mcp:')} for {name}"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Generic, Literal, Protocol, TypeVar, get_args
 
 Facade = TypeVar("Facade")
@@ -17,7 +18,7 @@ Made = Literal["workbench", "session"]
 _NAME = re.compile(r"[A-Z][A-Za-z]+|[a-z][a-z_]+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Command(Generic[Facade, Request, Response]):
     """A named operation: typed request in, typed response out, run against one facade.
 
@@ -38,6 +39,7 @@ class Command(Generic[Facade, Request, Response]):
     request: type[Request]
     response: Any
     run: Callable[..., Response] = field(repr=False)
+    _: KW_ONLY
     role: Needed
     anybody: bool = False
     makes: Made | None = None
@@ -63,63 +65,26 @@ class Command(Generic[Facade, Request, Response]):
         return self.run(facade, request)
 
 
+def method_command(
+    name: str, summary: str, run: Callable[..., Any], **policy: Any
+) -> Command[Any, Any, Any]:
+    """Return the command that takes and answers what a method of a facade does."""
+    kinds = inspect.get_annotations(run, eval_str=True)
+    _, asked, *_ = inspect.signature(run).parameters
+    return Command(name, summary, kinds[asked], kinds["return"], run, **policy)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nothing:
     """A request without fields."""
 
 
-class Making(Protocol):
-    """Makes a command of one phase."""
+NOTHING = Nothing()
+
+
+class Ask(Protocol):
+    """Runs the command that a method of a facade is: typed request in, typed answer out."""
 
     def __call__(
-        self,
-        name: str,
-        summary: str,
-        request: type[Any],
-        response: Any,
-        run: Callable[..., Any],
-        *,
-        role: Needed,
-        anybody: bool = False,
-        makes: Made | None = None,
-        server_paths: tuple[str, ...] = (),
-        phase: str = ...,
-        writes: bool = False,
-        for_caller: bool = False,
-    ) -> Command[Any, Any, Any]: ...
-
-
-def commands_of(phase: str) -> Making:
-    """Return what makes the commands of a phase, so that a table of them reads as one."""
-
-    def made(
-        name: str,
-        summary: str,
-        request: type[Any],
-        response: Any,
-        run: Callable[..., Any],
-        *,
-        role: Needed,
-        anybody: bool = False,
-        makes: Made | None = None,
-        server_paths: tuple[str, ...] = (),
-        phase: str = phase,
-        writes: bool = False,
-        for_caller: bool = False,
-    ) -> Command[Any, Any, Any]:
-        return Command(
-            name=name,
-            summary=summary,
-            request=request,
-            response=response,
-            run=run,
-            role=role,
-            anybody=anybody,
-            makes=makes,
-            server_paths=server_paths,
-            phase=phase,
-            writes=writes,
-            for_caller=for_caller,
-        )
-
-    return made
+        self, method: Callable[[Facade, Request], Response], request: Request, /
+    ) -> Response: ...

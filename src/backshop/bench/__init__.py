@@ -3,11 +3,11 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from backshop.base.acting import Acted
+
 from .answers import (
-    Acted,
     Added,
     Batched,
-    BenchInfo,
     BenchList,
     ChangedFile,
     Done,
@@ -22,7 +22,7 @@ from .answers import (
 )
 from .audit.note import Noted
 from .checkpoint import is_restorable, require_whole
-from .commands import COMMANDS
+from .commands import COMMANDS, DIFF_COMMANDS, VIEW_COMMANDS
 from .context.clutter import (
     HEAVY_TEXT,
     UNKNOWN_WINDOW_TOKENS,
@@ -31,7 +31,7 @@ from .context.clutter import (
     files_weight,
     text_weight,
 )
-from .context.injection import Injected, Told, inject
+from .context.injection import ContextText, Injected, inject
 from .context.item import (
     ContextItem,
     Material,
@@ -43,8 +43,8 @@ from .context.item import (
 )
 from .context.processing import files_of as context_files
 from .context.processing import problems as context_problems
-from .conversations import Conversations
-from .download import Handed, hand_out, hand_out_all
+from .conversations import ConversationPort
+from .download import Download, hand_out, hand_out_all
 from .draft.batch import Author, Put
 from .draft.rewind_preview import files_moved, files_proved
 from .errors import BenchBusy, BenchDamaged, DraftExists, ManifestUnavailable, PublishedChanged
@@ -62,14 +62,17 @@ from .manifest.listing import (
 from .repository import (
     CALLS,
     CONVERSATION,
+    BenchRepository,
     Commit,
     Committed,
-    Desk,
     published_bytes,
     stream_of,
     written,
 )
-from .review.change_set import ChangeSet
+from .review import view_request as views
+from .review.change_set import ChangeEntry, ChangeSet
+from .review.file_diff import Body, Cells, Diff, Differ, Parts
+from .review.viewer import PagePreview, Viewer
 from .service import Bench
 from .settings import BenchSettings
 from .style.choice import KEYWORDS, Notice
@@ -85,11 +88,13 @@ __all__ = [
     "CALLS",
     "COMMANDS",
     "CONVERSATION",
+    "DIFF_COMMANDS",
     "HEAVY_TEXT",
     "KEYWORDS",
     "REVIEW_DRAFT",
     "TOOLS",
     "UNKNOWN_WINDOW_TOKENS",
+    "VIEW_COMMANDS",
     "Acted",
     "Added",
     "Author",
@@ -97,11 +102,14 @@ __all__ = [
     "Bench",
     "BenchBusy",
     "BenchDamaged",
-    "BenchInfo",
     "BenchList",
     "BenchManifest",
+    "BenchRepository",
     "BenchSettings",
     "BenchView",
+    "Body",
+    "Cells",
+    "ChangeEntry",
     "ChangeSet",
     "ChangedFile",
     "Commit",
@@ -109,9 +117,12 @@ __all__ = [
     "Content",
     "Contents",
     "ContextItem",
-    "Conversations",
-    "Desk",
+    "ContextText",
+    "ConversationPort",
+    "Diff",
+    "Differ",
     "Done",
+    "Download",
     "DraftExists",
     "DraftFolder",
     "DraftState",
@@ -119,7 +130,6 @@ __all__ = [
     "FileFact",
     "FileList",
     "FolderFact",
-    "Handed",
     "Injected",
     "Limits",
     "Listing",
@@ -129,13 +139,15 @@ __all__ = [
     "Names",
     "Noted",
     "Notice",
+    "PagePreview",
+    "Parts",
     "Published",
     "PublishedChanged",
     "Put",
     "Retold",
     "Scope",
     "Source",
-    "Told",
+    "Viewer",
     "Weights",
     "Workspace",
     "acted",
@@ -162,6 +174,7 @@ __all__ = [
     "stream_of",
     "take_file",
     "text_weight",
+    "views",
     "written",
 ]
 

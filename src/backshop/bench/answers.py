@@ -1,11 +1,11 @@
-"""What the bench's commands answer."""
+"""Answers of the bench's commands, field by field; those of a review are in `bench.review`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from backshop.base.acting import By
+from backshop.base.acting import Acted, By
 
 from .requests import LimitValues
 
@@ -59,19 +59,6 @@ class BenchList:
 
     workbenches: tuple[BenchInfo, ...]
     next_cursor: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Acted:
-    """Who did something (T1.6); what was recorded by 0.1.0 does not say."""
-
-    person: str | None = None
-    """The person's id; `owner` is the home's owner."""
-    name: str | None = None
-    """The person's name, in a home that people share."""
-    agent: str | None = None
-    door: str | None = None
-    worker: str | None = None
 
 
 Names = Mapping[str, str]

@@ -8,21 +8,12 @@ from backshop.base.ambient import timestamp
 from backshop.base.errors import ValidationFailed
 from backshop.base.ids import CheckpointId, TreeId, check_id
 
-from . import decide, requests
-from .answers import (
-    CheckpointInfo,
-    CheckpointList,
-    CheckpointMade,
-    Compared,
-    Done,
-    Restored,
-    acted,
-)
+from . import answers, decide, requests
 from .context import item
 from .draft.progress import Begin, announced
 from .draft.publish import changed_file
 from .errors import RestoreFailed
-from .repository import Desk
+from .repository import BenchRepository
 from .retry import decided_again
 from .review import change_set
 from .state import BenchState, Checkpoint
@@ -35,7 +26,7 @@ UNDONE = PHASES[1:3]
 """Phases that a failure can only end before the commit: it is taken back."""
 
 
-def create(desk: Desk, request: requests.CheckpointCreate) -> CheckpointMade:
+def create(desk: BenchRepository, request: requests.CheckpointCreate) -> answers.CheckpointMade:
     """Keep Published because the person asks for it (B10.3)."""
     if request.reason != "manual":
         raise ValidationFailed("a person makes manual checkpoints", reason="bad_reason")
@@ -49,10 +40,10 @@ def create(desk: Desk, request: requests.CheckpointCreate) -> CheckpointMade:
         )
     manual = sum(c.reason == "manual" for c in done.state.checkpoints)
     many = ("many_checkpoints",) if manual > MANY_MANUAL else ()
-    return CheckpointMade(checkpoint_id=wanted, warnings=(*done.warnings, *many))
+    return answers.CheckpointMade(checkpoint_id=wanted, warnings=(*done.warnings, *many))
 
 
-def list_all(desk: Desk, request: requests.CheckpointsList) -> CheckpointList:
+def list_all(desk: BenchRepository, request: requests.CheckpointsList) -> answers.CheckpointList:
     """List checkpoints, newest first; damaged ones too (B10.8)."""
     if not 1 <= request.limit <= PAGE_MAX:
         raise ValidationFailed("a page has 1 to 1000 checkpoints", reason="bad_params")
@@ -66,19 +57,19 @@ def list_all(desk: Desk, request: requests.CheckpointsList) -> CheckpointList:
         start = places[0] + 1
     page = found[start : start + request.limit]
     more = start + request.limit < len(found)
-    return CheckpointList(
+    return answers.CheckpointList(
         checkpoints=tuple(_info(desk, state, one) for one in page),
         next_cursor=page[-1].checkpoint_id if more else None,
     )
 
 
-def get(desk: Desk, request: requests.CheckpointId_) -> CheckpointInfo:
+def get(desk: BenchRepository, request: requests.CheckpointId_) -> answers.CheckpointInfo:
     """Return one checkpoint."""
     state = desk.state(request.workbench_id)
     return _info(desk, state, _find(state, request.checkpoint_id))
 
 
-def compare(desk: Desk, request: requests.CheckpointCompare) -> Compared:
+def compare(desk: BenchRepository, request: requests.CheckpointCompare) -> answers.Compared:
     """Say what differs from another checkpoint, or from Published (B10.15)."""
     if not 1 <= request.limit <= change_set.PAGE_MAX:
         raise ValidationFailed("a page has 1 to 5000 entries", reason="bad_params")
@@ -86,7 +77,7 @@ def compare(desk: Desk, request: requests.CheckpointCompare) -> Compared:
     found = desk.compare.changes(before, after)
     start = change_set.offset_of(request.cursor)
     end = start + request.limit
-    return Compared(
+    return answers.Compared(
         entries=tuple(changed_file(change) for change in found[start:end]),
         counts=change_set.counts(found),
         total=len(found),
@@ -95,7 +86,7 @@ def compare(desk: Desk, request: requests.CheckpointCompare) -> Compared:
 
 
 def two_trees(
-    desk: Desk, bench_id: str, checkpoint_id: str, other_id: str | None
+    desk: BenchRepository, bench_id: str, checkpoint_id: str, other_id: str | None
 ) -> tuple[TreeId, TreeId]:
     """Return the trees of a checkpoint and of another, or of Published."""
     state = desk.state(bench_id)
@@ -103,14 +94,14 @@ def two_trees(
     return before, state.published if other_id is None else _find(state, other_id).tree
 
 
-def pin(desk: Desk, request: requests.CheckpointPin) -> Done:
+def pin(desk: BenchRepository, request: requests.CheckpointPin) -> answers.Done:
     """Keep a checkpoint from being pruned, or not any more."""
     wanted = CheckpointId(check_id(request.checkpoint_id, "cp"))
     done = desk.commit(request.workbench_id, lambda now: decide.pin(now, wanted, request.pinned))
-    return Done(warnings=done.warnings)
+    return answers.Done(warnings=done.warnings)
 
 
-def restore(desk: Desk, request: requests.CheckpointRestore) -> Restored:
+def restore(desk: BenchRepository, request: requests.CheckpointRestore) -> answers.Restored:
     """Bring a checkpoint back, keeping what it replaces (B10.9–B10.12)."""
     if request.dry_run:
         return _restore(desk, request, lambda _: None)
@@ -120,7 +111,9 @@ def restore(desk: Desk, request: requests.CheckpointRestore) -> Restored:
 
 
 @decided_again
-def _restore(desk: Desk, request: requests.CheckpointRestore, progress: Begin) -> Restored:
+def _restore(
+    desk: BenchRepository, request: requests.CheckpointRestore, progress: Begin
+) -> answers.Restored:
     wanted = CheckpointId(check_id(request.checkpoint_id, "cp"))
     with desk.locked(request.workbench_id, damaged_ok=True) as state:
         progress("validating")
@@ -130,7 +123,7 @@ def _restore(desk: Desk, request: requests.CheckpointRestore, progress: Begin) -
         desk.require_disk()
         found = desk.compare.against(state.published, target.tree)
         if request.dry_run:
-            return Restored(
+            return answers.Restored(
                 published_generation=state.generation,
                 tree=target.tree,
                 dry_run=True,
@@ -150,7 +143,7 @@ def _restore(desk: Desk, request: requests.CheckpointRestore, progress: Begin) -
         )
         progress("finalizing")
         proofs = desk.views.proofs(done.state, found)
-    return Restored(
+    return answers.Restored(
         published_generation=done.state.generation,
         tree=done.state.published,
         pre_restore_checkpoint_id=pre,
@@ -164,7 +157,7 @@ def _find(state: BenchState, raw: str) -> Checkpoint:
 
 
 def damage(
-    desk: Desk, state: BenchState, one: Checkpoint, *, thorough: bool = False
+    desk: BenchRepository, state: BenchState, one: Checkpoint, *, thorough: bool = False
 ) -> list[Damage]:
     """Return what keeps a checkpoint from being brought back (B10.8)."""
     return [
@@ -173,12 +166,12 @@ def damage(
     ]
 
 
-def is_restorable(desk: Desk, state: BenchState, one: Checkpoint) -> bool:
+def is_restorable(desk: BenchRepository, state: BenchState, one: Checkpoint) -> bool:
     """Whether a checkpoint has all its contents, by the look that lists take (B10.8)."""
     return not damage(desk, state, one)
 
 
-def require_whole(desk: Desk, state: BenchState, one: Checkpoint) -> None:
+def require_whole(desk: BenchRepository, state: BenchState, one: Checkpoint) -> None:
     """Refuse to bring back a checkpoint that lacks contents (B10.12)."""
     lost = damage(desk, state, one, thorough=True)
     if lost:
@@ -192,9 +185,9 @@ def local_minute(at_ms: int) -> str:
     return datetime.fromtimestamp(at_ms / 1000).astimezone().strftime("%Y-%m-%d %H:%M")
 
 
-def _info(desk: Desk, state: BenchState, one: Checkpoint) -> CheckpointInfo:
+def _info(desk: BenchRepository, state: BenchState, one: Checkpoint) -> answers.CheckpointInfo:
     lost = damage(desk, state, one)
-    return CheckpointInfo(
+    return answers.CheckpointInfo(
         checkpoint_id=one.checkpoint_id,
         created_at=timestamp(one.created_ms),
         reason=one.reason,
@@ -207,5 +200,5 @@ def _info(desk: Desk, state: BenchState, one: Checkpoint) -> CheckpointInfo:
         restorable=not lost,
         unrestorable_reason=lost[0].reason if lost else None,
         actor=one.actor,
-        by=acted(one.by, desk.names()),
+        by=answers.acted(one.by, desk.names()),
     )

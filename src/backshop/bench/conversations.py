@@ -12,7 +12,7 @@ from .lifecycle.fork import Retold
 from .state import BenchState
 
 
-class Conversations(Protocol):
+class ConversationPort(Protocol):
     """Knows what was said about benches."""
 
     def summarise(self, state: BenchState) -> str | None:

@@ -15,7 +15,7 @@ from .state import BenchState
 
 
 @dataclass(frozen=True, slots=True)
-class Handed:
+class Download:
     """One file: where it lies in the bench, how long it is, and its bytes when asked for."""
 
     path: BenchPath
@@ -28,7 +28,7 @@ class Handed:
         return self.bench.desk.store.blobs.open(self.sha256)
 
 
-def hand_out(bench: Bench, bench_id: str, path: str, view: str = "published") -> Handed:
+def hand_out(bench: Bench, bench_id: str, path: str, view: str = "published") -> Download:
     """Return one file of a view.
 
     Raises:
@@ -37,13 +37,13 @@ def hand_out(bench: Bench, bench_id: str, path: str, view: str = "published") ->
     """
     wanted = paths.bench_path(path)
     file = bench.desk.find(_tree(bench.desk.state(bench_id), view), wanted)
-    return Handed(wanted, file.size, file.sha256, bench)
+    return Download(wanted, file.size, file.sha256, bench)
 
 
-def hand_out_all(bench: Bench, bench_id: str) -> list[Handed]:
+def hand_out_all(bench: Bench, bench_id: str) -> list[Download]:
     """Return every Published file, by path."""
     entries = bench.desk.entries(bench.desk.state(bench_id).published)
-    return [Handed(path, file.size, file.sha256, bench) for path, file in sorted(entries.items())]
+    return [Download(path, file.size, file.sha256, bench) for path, file in sorted(entries.items())]
 
 
 def _tree(state: BenchState, view: str) -> TreeId:

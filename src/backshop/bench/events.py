@@ -7,17 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from backshop.base import ids
+from backshop.base.acting import ByAgent, ByUser
 from backshop.base.event import event
-from backshop.base.ids import (
-    BatchId,
-    BenchId,
-    BlobId,
-    CheckpointId,
-    DraftId,
-    MessageId,
-    RevisionId,
-    TreeId,
-)
 from backshop.base.paths import BenchPath
 
 from .values import FileFact, ItemChange, Limits, PathChange, Source
@@ -25,264 +17,241 @@ from .values import FileFact, ItemChange, Limits, PathChange, Source
 
 @event("bench.created")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BenchCreated:
+class BenchCreated(ByUser):
     """A workbench came into being, empty or as a fork."""
 
-    bench_id: BenchId
+    bench_id: ids.BenchId
     name: str
     limits: Limits
     profile: str
-    tree: TreeId
-    context_tree: TreeId
+    tree: ids.TreeId
+    context_tree: ids.TreeId
     files: tuple[FileFact, ...] = ()
-    parent_bench_id: BenchId | None = None
+    parent_bench_id: ids.BenchId | None = None
     fork_mode: str | None = None
-    forked_from_message_id: MessageId | None = None
+    forked_from_message_id: ids.MessageId | None = None
     default_model_id: str | None = None
     """What the person had chosen for new workbenches when this one was made (M2.6)."""
-    actor: str = "user"
 
 
 @event("bench.renamed")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BenchRenamed:
+class BenchRenamed(ByUser):
     """The person gave it another name."""
 
     name: str
-    actor: str = "user"
 
 
 @event("bench.limits_set")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LimitsSet:
+class LimitsSet(ByUser):
     """The person changed how much it may hold."""
 
     limits: Limits
     profile: str
-    actor: str = "user"
 
 
 @event("bench.deleted")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BenchDeleted:
+class BenchDeleted(ByUser):
     """The person threw it away; it stays in the trash for a while."""
-
-    actor: str = "user"
 
 
 @event("bench.undeleted")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BenchUndeleted:
+class BenchUndeleted(ByUser):
     """The person took it out of the trash."""
-
-    actor: str = "user"
 
 
 @event("files.added")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FilesAdded:
+class FilesAdded(ByUser):
     """Copies of the person's files came into Published, some in place of others."""
 
-    tree: TreeId
+    tree: ids.TreeId
     files: tuple[FileFact, ...]
-    actor: str = "user"
 
 
 @event("files.removed")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FilesRemoved:
+class FilesRemoved(ByUser):
     """Files left Published."""
 
-    tree: TreeId
+    tree: ids.TreeId
     paths: tuple[BenchPath, ...]
-    actor: str = "user"
 
 
 @event("file.renamed")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FileRenamed:
+class FileRenamed(ByUser):
     """A file of Published has another path."""
 
-    tree: TreeId
+    tree: ids.TreeId
     path: BenchPath
     new_path: BenchPath
-    actor: str = "user"
 
 
 @event("published.adopted")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PublishedAdopted:
+class PublishedAdopted(ByUser):
     """Edits made in the Published folder by other programs became the person's change."""
 
-    tree: TreeId
+    tree: ids.TreeId
     files: tuple[FileFact, ...]
     removed: tuple[BenchPath, ...]
-    actor: str = "user"
 
 
 @event("files.extracted")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FilesExtracted:
+class FilesExtracted(ByUser):
     """Copies of Published files went out of the workbench."""
 
     count: int
-    actor: str = "user"
 
 
 @event("draft.created")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DraftCreated:
+class DraftCreated(ByAgent):
     """A Draft began; it is compared with `base_tree` for as long as it lives."""
 
-    draft_id: DraftId
-    base_tree: TreeId
+    draft_id: ids.DraftId
+    base_tree: ids.TreeId
     base_generation: int
-    revision_id: RevisionId
+    revision_id: ids.RevisionId
     source: Source
-    message_id: MessageId | None = None  # the record its first state belongs to, else the head
-    actor: str = "agent"
+    message_id: ids.MessageId | None = None  # the record its first state belongs to, else the head
 
 
 @event("draft.batch_applied")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BatchApplied:
+class BatchApplied(ByAgent):
     """A set of writes reached the Draft, all of them or none."""
 
-    batch_id: BatchId
-    draft_id: DraftId
+    batch_id: ids.BatchId
+    draft_id: ids.DraftId
     changes: tuple[PathChange, ...]
-    tree: TreeId  # the whole Draft, not a patch: any revision restores on its own
-    revision_id: RevisionId
+    tree: ids.TreeId  # the whole Draft, not a patch: any revision restores on its own
+    revision_id: ids.RevisionId
     source: Source
     kind: str = "batch"
     """`batch`, `rescan` or `rollback`: what kind of revision it makes."""
-    message_id: MessageId | None = None
+    message_id: ids.MessageId | None = None
     run_id: str | None = None
-    actor: str = "agent"
 
 
 @event("draft.restored", v=2, upgraders={1: lambda old: {**old, "still_confirmed": []}})
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DraftRestored:
+class DraftRestored(ByUser):
     """The Draft went back to an earlier revision of it."""
 
-    draft_id: DraftId
-    tree: TreeId
-    revision_id: RevisionId
-    restored_revision_id: RevisionId
+    draft_id: ids.DraftId
+    tree: ids.TreeId
+    revision_id: ids.RevisionId
+    restored_revision_id: ids.RevisionId
     still_confirmed: tuple[BenchPath, ...] = ()
     """Deletions that are the same in both states, and stay agreed to; in version 1 none did."""
-    actor: str = "user"
 
 
 @event("draft.rewound")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DraftRewound:
+class DraftRewound(ByUser):
     """The Draft is again what a revision holds, or there is none, as there was none then."""
 
-    revision_id: RevisionId
-    message_id: MessageId | None = None  # the record this state belongs to
-    restored_revision_id: RevisionId | None = None
-    tree: TreeId | None = None
+    revision_id: ids.RevisionId
+    message_id: ids.MessageId | None = None  # the record this state belongs to
+    restored_revision_id: ids.RevisionId | None = None
+    tree: ids.TreeId | None = None
     kind: str = "rewind"
     """`rewind`, `rollback` (an item undone), `turn` (the same Draft under another record) or
     `replay` (a batch that was taken back with an interrupted item, without applying it again)."""
-    actor: str = "user"
 
 
 @event("draft.rebased")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DraftRebased:
+class DraftRebased(ByUser):
     """Others changed Published; the Draft now begins from what is there (B9.16)."""
 
-    draft_id: DraftId
-    base_tree: TreeId
+    draft_id: ids.DraftId
+    base_tree: ids.TreeId
     base_generation: int
-    tree: TreeId
-    revision_id: RevisionId
+    tree: ids.TreeId
+    revision_id: ids.RevisionId
     paths: tuple[BenchPath, ...]
     """What others had changed."""
-    actor: str = "user"
 
 
 @event("draft.deletions_confirmed")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeletionsConfirmed:
+class DeletionsConfirmed(ByUser):
     """The person agreed, or no longer agrees, that these files go."""
 
-    draft_id: DraftId
+    draft_id: ids.DraftId
     paths: tuple[BenchPath, ...]
-    sha256: tuple[BlobId, ...]
+    sha256: tuple[ids.BlobId, ...]
     confirmed: bool
-    actor: str = "user"
 
 
 @event("draft.published")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DraftPublished:
+class DraftPublished(ByUser):
     """The person approved the Draft; it is Published now."""
 
-    draft_id: DraftId
-    tree: TreeId
+    draft_id: ids.DraftId
+    tree: ids.TreeId
     files: tuple[FileFact, ...]
     removed: tuple[BenchPath, ...]
-    message_id: MessageId
-    checkpoint_id: CheckpointId | None = None
+    message_id: ids.MessageId
+    checkpoint_id: ids.CheckpointId | None = None
     counts: tuple[int, int, int, int] = (0, 0, 0, 0)
     """Added, modified, deleted, renamed."""
-    actor: str = "user"
 
 
 @event("draft.discarded")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DraftDiscarded:
+class DraftDiscarded(ByUser):
     """The person threw the Draft away; Published never knew of it."""
 
-    draft_id: DraftId
-    message_id: MessageId
-    actor: str = "user"
+    draft_id: ids.DraftId
+    message_id: ids.MessageId
 
 
 @event("checkpoint.created")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CheckpointCreated:
+class CheckpointCreated(ByUser):
     """A state of Published that can be brought back."""
 
-    checkpoint_id: CheckpointId
+    checkpoint_id: ids.CheckpointId
     reason: str
     description: str
-    tree: TreeId
-    context_tree: TreeId
+    tree: ids.TreeId
+    context_tree: ids.TreeId
     file_count: int
     total_bytes: int
     trigger: str | None = None
-    actor: str = "user"
 
 
 @event("checkpoint.restored")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CheckpointRestored:
+class CheckpointRestored(ByUser):
     """Published, context and conversation are again what a checkpoint holds."""
 
-    checkpoint_id: CheckpointId
-    pre_restore_checkpoint_id: CheckpointId
-    tree: TreeId
-    context_tree: TreeId
-    message_id: MessageId
+    checkpoint_id: ids.CheckpointId
+    pre_restore_checkpoint_id: ids.CheckpointId
+    tree: ids.TreeId
+    context_tree: ids.TreeId
+    message_id: ids.MessageId
     is_rewind: bool = False  # part of going back in the conversation, which says so (B10.13)
     items: tuple[ItemChange, ...] = ()
     """Context items that are others now."""
-    actor: str = "user"
 
 
 @event("checkpoint.pinned")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CheckpointPinned:
+class CheckpointPinned(ByUser):
     """The person wants this one kept, or no longer."""
 
-    checkpoint_id: CheckpointId
+    checkpoint_id: ids.CheckpointId
     pinned: bool
-    actor: str = "user"
 
 
 @event("checkpoints.pruned")
@@ -290,7 +259,7 @@ class CheckpointPinned:
 class CheckpointsPruned:
     """Old checkpoints went, by the rule of retention."""
 
-    checkpoint_ids: tuple[CheckpointId, ...]
+    checkpoint_ids: tuple[ids.CheckpointId, ...]
     reason: str
     actor: str = "system"
 
@@ -300,28 +269,26 @@ class CheckpointsPruned:
 class RevisionsPruned:
     """Old states of Drafts went, by the rule of retention; stubs stay."""
 
-    revision_ids: tuple[RevisionId, ...]
+    revision_ids: tuple[ids.RevisionId, ...]
     actor: str = "system"
 
 
 @event("conversation.head_moved")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HeadMoved:
+class HeadMoved(ByUser):
     """The conversation ends at another record now; None is its beginning."""
 
-    message_id: MessageId | None = None
-    actor: str = "user"
+    message_id: ids.MessageId | None = None
 
 
 @event("context.changed")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ContextChanged:
+class ContextChanged(ByUser):
     """A context item was added, updated or deleted."""
 
     category: str
     action: str
-    tree: TreeId
-    actor: str = "user"
+    tree: ids.TreeId
 
 
 @event("bench.recovered")
@@ -335,11 +302,10 @@ class Recovered:
 
 @event("published.repaired")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PublishedRepaired:
+class PublishedRepaired(ByUser):
     """The Published folder was made again; what others had put there was salvaged."""
 
     salvaged: tuple[str, ...]
-    actor: str = "user"
 
 
 BenchEvent = (

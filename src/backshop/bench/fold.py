@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import assert_never
 
+from backshop.base.field_copy import made_from
 from backshop.base.ids import BlobId, MessageId, RevisionId, TreeId
 from backshop.base.pmap import PMap
 
@@ -322,21 +323,14 @@ def _published(state: BenchState, tree_id: TreeId, files: Files) -> BenchState:
 def _with_checkpoint(
     state: BenchState, fact: CheckpointCreated, at_ms: int, seq: int
 ) -> BenchState:
-    made = Checkpoint(
-        checkpoint_id=fact.checkpoint_id,
-        reason=fact.reason,
-        trigger=fact.trigger,
-        description=fact.description,
-        tree=fact.tree,
-        context_tree=fact.context_tree,
+    made = made_from(
+        Checkpoint,
+        fact,
         files=state.files,
         conversation_head_id=state.conversation_head_id,
         generation=state.generation,
         created_ms=at_ms,
         event_seq=seq,
-        file_count=fact.file_count,
-        total_bytes=fact.total_bytes,
-        actor=fact.actor,
         by=state.by,
     )
     return replace(state, checkpoints=(*state.checkpoints, made))

@@ -8,21 +8,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from backshop.base import tree
+from backshop.base import ids, tree
 from backshop.base.ambient import Clock, Mint
 from backshop.base.errors import BackshopError, DiskFull, NotFound, ValidationFailed
-from backshop.base.ids import (
-    BatchId,
-    BenchId,
-    BlobId,
-    CheckpointId,
-    DraftId,
-    FileId,
-    MessageId,
-    RevisionId,
-    TreeId,
-    check_id,
-)
 from backshop.base.limits import REVISIONS_MAX
 from backshop.base.paths import BenchPath
 from backshop.formats import Formats
@@ -91,7 +79,7 @@ class Committed:
     warnings: tuple[str, ...] = ()
 
 
-class Desk:
+class BenchRepository:
     """Store, views, ids and clock of one home, as the bench uses them."""
 
     def __init__(
@@ -119,35 +107,35 @@ class Desk:
         self.names = names
         """What the people of the home are called; without them, nobody has a name."""
         self._mint = mint
-        self._totals: dict[TreeId, Totals] = {}
+        self._totals: dict[ids.TreeId, Totals] = {}
 
     # ------------------------------------------------------------ ids
 
-    def new_bench(self) -> BenchId:
+    def new_bench(self) -> ids.BenchId:
         """Return a fresh id; so do the methods below, each of its kind."""
-        return BenchId(self._mint.new("wb"))
+        return ids.BenchId(self._mint.new("wb"))
 
-    def new_file(self) -> FileId:
+    def new_file(self) -> ids.FileId:
         """Return a file identity."""
-        return FileId(self._mint.new("file"))
+        return ids.FileId(self._mint.new("file"))
 
-    def new_checkpoint(self) -> CheckpointId:
+    def new_checkpoint(self) -> ids.CheckpointId:
         """Return a checkpoint id."""
-        return CheckpointId(self._mint.new("cp"))
+        return ids.CheckpointId(self._mint.new("cp"))
 
-    def new_message(self) -> MessageId:
+    def new_message(self) -> ids.MessageId:
         """Return the id of a conversation record."""
-        return MessageId(self._mint.new("msg"))
+        return ids.MessageId(self._mint.new("msg"))
 
-    def new_revision(self) -> RevisionId:
+    def new_revision(self) -> ids.RevisionId:
         """Return a revision id."""
-        return RevisionId(self._mint.new("rev"))
+        return ids.RevisionId(self._mint.new("rev"))
 
     def new_batch(self) -> decide.BatchIds:
         """Return the ids a batch may need."""
         return decide.BatchIds(
-            batch=BatchId(self._mint.new("batch")),
-            draft=DraftId(self._mint.new("draft")),
+            batch=ids.BatchId(self._mint.new("batch")),
+            draft=ids.DraftId(self._mint.new("draft")),
             opening=self.new_revision(),
             revision=self.new_revision(),
         )
@@ -172,11 +160,11 @@ class Desk:
         """Return the state even of a bench in the trash."""
         return raw_state(self.store, bench_id)
 
-    def entries(self, tree_id: TreeId) -> dict[BenchPath, tree.File]:
+    def entries(self, tree_id: ids.TreeId) -> dict[BenchPath, tree.File]:
         """Return every file of a tree."""
         return dict(tree.walk(tree_id, self.store.load_tree))
 
-    def find(self, tree_id: TreeId, path: BenchPath) -> tree.File:
+    def find(self, tree_id: ids.TreeId, path: BenchPath) -> tree.File:
         """Return one file of a tree.
 
         Raises:
@@ -188,7 +176,7 @@ class Desk:
             raise NotFound("there is no such file", reason="not_found", hints=tuple(near))
         return found
 
-    def require_free(self, tree_id: TreeId, path: BenchPath) -> None:
+    def require_free(self, tree_id: ids.TreeId, path: BenchPath) -> None:
         """Refuse a path that is taken by exactly this spelling; others the tree refuses (B4.4)."""
         if tree.lookup(tree_id, path, self.store.load_tree) is not None:
             raise ValidationFailed(
@@ -199,7 +187,7 @@ class Desk:
         """Return how much Published holds."""
         return Totals(len(state.files.records), state.files.total_bytes)
 
-    def totals_after(self, state: BenchState, tree_id: TreeId) -> Totals:
+    def totals_after(self, state: BenchState, tree_id: ids.TreeId) -> Totals:
         """Return how much a tree holds that differs a little from Published."""
         known = self._totals.get(tree_id)
         if known is not None:
@@ -210,9 +198,9 @@ class Desk:
     def totals_with(
         self,
         state: BenchState,
-        base: TreeId,
+        base: ids.TreeId,
         files: Mapping[BenchPath, tree.File | None],
-        built: TreeId,
+        built: ids.TreeId,
     ) -> Totals:
         """Return how much a tree holds that was built from another one with these files."""
         before = (tree.lookup(base, path, self.store.load_tree) for path in files)
@@ -223,7 +211,7 @@ class Desk:
         self,
         start: Totals,
         pairs: Iterable[tuple[tree.File | None, tree.File | None]],
-        tree_id: TreeId,
+        tree_id: ids.TreeId,
     ) -> Totals:
         """Add what came and take off what went; remembered, so that a batch costs its own size."""
         count, size = start.files, start.bytes
@@ -281,7 +269,7 @@ class Desk:
             BenchDamaged: contents are missing, and the command is not one that helps (B3.11).
         """
         self.state(bench_id)  # refuses before the lock makes a folder
-        with self.views.locked(BenchId(check_id(bench_id, "wb"))):
+        with self.views.locked(ids.BenchId(ids.check_id(bench_id, "wb"))):
             holder = self.store.leases.holder(stream_of(bench_id))
             if holder is not None and holder != run:
                 raise BenchBusy("an agent is at work here", reason="turn_active")
@@ -308,7 +296,7 @@ class Desk:
         rule: Rule,
         *,
         blobs: Sequence[bytes] = (),
-        keep: Sequence[BlobId] = (),
+        keep: Sequence[ids.BlobId] = (),
         lease: str | None = None,
         beginning: Beginning = NOTHING_BESIDE,
     ) -> Committed:
@@ -333,7 +321,7 @@ class Desk:
 
         known = self.raw_state(bench_id)
         self.require_room(bench_id, known, rule(known))  # refuses before the lock makes a folder
-        with self.views.locked(BenchId(check_id(bench_id, "wb"))):
+        with self.views.locked(ids.BenchId(ids.check_id(bench_id, "wb"))):
             before = self.store.position(stream_of(bench_id))
             state, _done = self.store.update(stream_of(bench_id), FOLD, write, beginning=beginning)
             if self.store.position(stream_of(bench_id)) == before or not state.exists:
@@ -361,7 +349,7 @@ class Desk:
             # only means that nothing is let go this time
             return state
 
-    def grow(self, base: TreeId, changes: dict[BenchPath, tree.File | None]) -> tree.Built:
+    def grow(self, base: ids.TreeId, changes: dict[BenchPath, tree.File | None]) -> tree.Built:
         """Return a changed tree; its new nodes are stored with the commit."""
         return tree.change(base, changes, self.store.load_tree)
 
@@ -384,7 +372,7 @@ class Commit(Protocol):
         rule: Rule,
         *,
         blobs: Sequence[bytes] = (),
-        keep: Sequence[BlobId] = (),
+        keep: Sequence[ids.BlobId] = (),
         lease: str | None = None,
     ) -> Committed:
         """Append, then bring the folders along."""
@@ -397,7 +385,7 @@ def written(
     facts: Sequence[object],
     *,
     blobs: Sequence[bytes] = (),
-    keep: Sequence[BlobId] = (),
+    keep: Sequence[ids.BlobId] = (),
     lease: str | None = None,
     max_revisions: int = REVISIONS_MAX,
 ) -> Write:
@@ -436,4 +424,4 @@ def published_bytes(store: Store, bench_id: str) -> int:
 
 def stream_of(bench_id: str) -> str:
     """Return the stream of a bench; the id is checked first."""
-    return f"bench:{check_id(bench_id, 'wb')}"
+    return f"bench:{ids.check_id(bench_id, 'wb')}"

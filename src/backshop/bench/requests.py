@@ -1,4 +1,4 @@
-"""Requests and answers of the bench's commands, field by field as in B19."""
+"""Requests of the bench's commands, field by field as in B19."""
 
 from __future__ import annotations
 
@@ -37,26 +37,23 @@ class WorkbenchList:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WorkbenchRename:
+class WorkbenchRename(BenchRequest):
     """Give a workbench another name."""
 
-    workbench_id: str
     new_name: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WorkbenchDelete:
+class WorkbenchDelete(BenchRequest):
     """Throw a workbench away; `confirm` is its id."""
 
-    workbench_id: str
     confirm: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WorkbenchFork:
+class WorkbenchFork(BenchRequest):
     """Make another workbench from this one's Published."""
 
-    workbench_id: str
     mode: str = "clone_files_only"
     name: str | None = None
     from_message_id: str | None = None
@@ -73,19 +70,17 @@ class LimitValues:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WorkbenchSetLimits:
+class WorkbenchSetLimits(BenchRequest):
     """Choose a profile, or give limits."""
 
-    workbench_id: str
     profile: str | None = None
     limits: LimitValues | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WorkbenchFilesList:
+class WorkbenchFilesList(BenchRequest):
     """List files of Published, or of the Draft."""
 
-    workbench_id: str
     view: str | None = None
     prefix: str = ""
     limit: int = 1000
@@ -93,10 +88,9 @@ class WorkbenchFilesList:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WorkbenchFilesAdd:
+class WorkbenchFilesAdd(BenchRequest):
     """Copy files into the workbench; the originals are never touched."""
 
-    workbench_id: str
     source_paths: tuple[str, ...]
     dest_dir: str | None = None
     recursive: bool = False
@@ -104,90 +98,80 @@ class WorkbenchFilesAdd:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WorkbenchFilesRemove:
+class WorkbenchFilesRemove(BenchRequest):
     """Take files out of Published; a checkpoint is kept."""
 
-    workbench_id: str
     workbench_paths: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WorkbenchFilesExtract:
+class WorkbenchFilesExtract(BenchRequest):
     """Copy Published files to a folder outside; nothing there is overwritten."""
 
-    workbench_id: str
     destination_dir: str
     workbench_paths: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WorkbenchFileRename:
+class WorkbenchFileRename(BenchRequest):
     """Give a Published file another path."""
 
-    workbench_id: str
     path: str
     new_path: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DraftCreate:
+class DraftCreate(BenchRequest):
     """Begin a Draft without a write."""
 
-    workbench_id: str
     reason: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DraftPublish:
+class DraftPublish(BenchRequest):
     """Make the Draft Published. `reviewed_tree` is the tree the person looked at."""
 
-    workbench_id: str
     reviewed_tree: str | None = None
     dry_run: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DraftPath:
+class DraftPath(BenchRequest):
     """A change of one path of the Draft by the person."""
 
-    workbench_id: str
     path: str
     new_path: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DraftRestoreRevision:
+class DraftRestoreRevision(BenchRequest):
     """Bring an earlier revision of the Draft back."""
 
-    workbench_id: str
     revision_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DraftUndo:
+class DraftUndo(BenchRequest):
     """Take back the last correction of the Draft by hand.
 
     `revision_id` is what that correction answered with; if something came after it, nothing is
     taken back.
     """
 
-    workbench_id: str
     revision_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RepairMode:
+class RepairMode(BenchRequest):
     """What to do with outside edits: `adopt`, or `restore`/`revert`."""
 
-    workbench_id: str
     mode: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DraftFolder:
+class DraftFolderChoice(BenchRequest):
     """What the Draft's folder is to hold: every file, what the Draft changes, or as it is."""
 
-    workbench_id: str
     whole: bool | None = None
 
 
@@ -200,67 +184,57 @@ class PathChoice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PublishedReconcile:
+class PublishedReconcile(BenchRequest):
     """Others changed Published: what to keep, for all paths and for single ones."""
 
-    workbench_id: str
     keep: str
     choices: tuple[PathChoice, ...] = ()
     dry_run: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CheckpointCreate:
+class CheckpointCreate(BenchRequest):
     """Keep Published as it is now."""
 
-    workbench_id: str
     description: str = ""
     reason: str = "manual"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CheckpointsList:
+class CheckpointsList(BenchRequest):
     """List checkpoints, newest first."""
 
-    workbench_id: str
     limit: int = 100
     cursor: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CheckpointId_:
+class CheckpointId_(BenchRequest):
     """A command about one checkpoint."""
 
-    workbench_id: str
     checkpoint_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CheckpointRestore:
+class CheckpointRestore(CheckpointId_):
     """Bring a checkpoint back; with `dry_run` only say what would change."""
 
-    workbench_id: str
-    checkpoint_id: str
     dry_run: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CheckpointCompare:
+class CheckpointCompare(CheckpointId_):
     """Compare a checkpoint with another, or with Published."""
 
-    workbench_id: str
-    checkpoint_id: str
     other_id: str | None = None
     limit: int = 500
     cursor: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CheckpointGetDiff:
+class CheckpointGetDiff(CheckpointId_):
     """What differs in one file between a checkpoint and another, or Published."""
 
-    workbench_id: str
-    checkpoint_id: str
     path: str
     other_id: str | None = None
     cursor: str | None = None
@@ -268,47 +242,41 @@ class CheckpointGetDiff:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CheckpointPin:
+class CheckpointPin(CheckpointId_):
     """Keep a checkpoint from being pruned."""
 
-    workbench_id: str
-    checkpoint_id: str
     pinned: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReviewGetChangeSet:
+class ReviewGetChangeSet(BenchRequest):
     """The list of what the Draft changes."""
 
-    workbench_id: str
     limit: int = 500
     cursor: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReviewSetDeletionConfirmations:
+class ReviewSetDeletionConfirmations(BenchRequest):
     """Agree to deletions, or take the agreement back."""
 
-    workbench_id: str
     paths: tuple[str, ...]
     confirmed: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AuditList:
+class AuditList(BenchRequest):
     """The bench's audit log, oldest first."""
 
-    workbench_id: str
     after_seq: int = 0
     kinds: tuple[str, ...] | None = None
     limit: int = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ContextSlot:
+class ContextSlot(BenchRequest):
     """A command about one context item."""
 
-    workbench_id: str
     category: str
 
 
@@ -321,10 +289,9 @@ class ContextFile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ContextUpdateDirect:
+class ContextUpdateDirect(BenchRequest):
     """Replace the files of a context item; `create` fills an empty slot too."""
 
-    workbench_id: str
     category: str
     files: tuple[ContextFile, ...]
     create: bool = False

@@ -46,13 +46,13 @@ from .answers import (
 from .audit import note, trail
 from .context import item
 from .context.item import Artifact, ContextItem, ContextItems
-from .conversations import Conversations, NoConversations
+from .conversations import ConversationPort, NoConversations
 from .draft import batch, outside_edit, publish, reconciliation
 from .draft.batch import Author, Put
 from .files import addition, published_files
 from .lifecycle import disk_use, lifecycle, sample, trash
 from .lifecycle import fork as lifecycle_fork
-from .repository import Announce, Desk, Room, unheard
+from .repository import Announce, BenchRepository, Room, unheard
 from .review import change_set, view_request
 from .review.change_set import ChangeEntry, ChangeSet, Confirmed, Summary
 from .review.file_diff import Diff, Differ
@@ -71,12 +71,12 @@ class Bench:
         clock: Clock,
         settings: BenchSettings | None = None,
         *,
-        conversations: Conversations | None = None,
+        conversations: ConversationPort | None = None,
         announce: Announce = unheard,
         room: Room | None = None,
         names: Callable[[], Names] = dict,
     ) -> None:
-        self.desk = Desk(
+        self.desk = BenchRepository(
             store, mint, clock, formats, settings, announce=announce, room=room, names=names
         )
         self.formats = formats
@@ -190,7 +190,7 @@ class Bench:
         """Deal with outside edits of the Draft's folder."""
         return outside_edit.rescan(self.desk, request)
 
-    def draft_folder(self, request: requests.DraftFolder) -> DraftFolder:
+    def draft_folder(self, request: requests.DraftFolderChoice) -> DraftFolder:
         """Say what the Draft's folder holds, or have it hold every file, or what changed."""
         return disk_use.draft_folder(self.desk, request)
 
@@ -260,14 +260,6 @@ class Bench:
             found, draft_facts=self.conversations.vouch(self.desk.state(request.workbench_id))
         )
 
-    def review_get_diff(self, request: view_request.ReviewPath) -> Diff:
-        """Return the best diff there is for a path."""
-        return self.differ.diff(request)
-
-    def review_get_text_diff(self, request: view_request.ReviewPath) -> Diff:
-        """Return the line diff of a path."""
-        return self.differ.text_diff(request)
-
     def review_get_entry(self, request: view_request.ReviewPath) -> ChangeEntry:
         """Return what the list says about one changed file."""
         return change_set.one_entry(self.desk, request, self.differ.hint_of)
@@ -314,8 +306,3 @@ class Bench:
     def audit_export(self, request: requests.BenchRequest) -> AuditText:
         """Return the whole audit log as JSON Lines."""
         return trail.export(self.desk, request)
-
-
-def _everything(_: str) -> bool:
-    """Nothing is kept from whoever asks."""
-    return True

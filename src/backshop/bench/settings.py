@@ -1,4 +1,4 @@
-"""The numbers a person can set for all workbenches (S3), with what holds when they do not."""
+"""The settings a bench works with (S3); their defaults stand in `base.limits`."""
 
 from __future__ import annotations
 

@@ -9,16 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from backshop.base import tree
+from backshop.base import ids, tree
 from backshop.base.acting import By
-from backshop.base.ids import (
-    BenchId,
-    CheckpointId,
-    FileId,
-    MessageId,
-    RevisionId,
-    TreeId,
-)
 from backshop.base.paths import BenchPath
 from backshop.base.pmap import PMap
 
@@ -43,7 +35,7 @@ PROFILES = {
 class FileRecord:
     """What the bench knows of a Published file beyond its content."""
 
-    file_id: FileId
+    file_id: ids.FileId
     origin: str
     added_ms: int
     modified_ms: int
@@ -121,14 +113,14 @@ class Files:
 class Checkpoint:
     """A state of Published that can be brought back, with its file records."""
 
-    checkpoint_id: CheckpointId
+    checkpoint_id: ids.CheckpointId
     reason: str
     trigger: str | None
     description: str
-    tree: TreeId
-    context_tree: TreeId
+    tree: ids.TreeId
+    context_tree: ids.TreeId
     files: Files
-    conversation_head_id: MessageId | None
+    conversation_head_id: ids.MessageId | None
     generation: int
     created_ms: int
     event_seq: int
@@ -143,26 +135,32 @@ class Checkpoint:
 class BenchState:
     """All heads of a bench (B1.6) and what hangs on them."""
 
-    bench_id: BenchId | None = None
+    bench_id: ids.BenchId | None = None
     name: str = ""
     limits: Limits = PROFILES["standard"]
     profile: str = "standard"
-    published: TreeId = tree.EMPTY
-    context_tree: TreeId = tree.EMPTY
+    published: ids.TreeId = tree.EMPTY
+    context_tree: ids.TreeId = tree.EMPTY
     generation: int = 0
     files: Files = field(default_factory=Files)
     draft: Draft | None = None
-    conversation_head_id: MessageId | None = None
+    conversation_head_id: ids.MessageId | None = None
     checkpoints: tuple[Checkpoint, ...] = ()
     revisions: Revisions = field(default_factory=Revisions)
     deleted_ms: int | None = None
     created_ms: int = 0
     updated_ms: int = 0
-    parent_bench_id: BenchId | None = None
+    parent_bench_id: ids.BenchId | None = None
     fork_mode: str | None = None
     by: By | None = None
     """Who did what is folded last, as far as it says so (T1.6)."""
-    forked_from: MessageId | None = None
+    forked_from: ids.MessageId | None = None
+
+    @property
+    def id(self) -> ids.BenchId:
+        """The id of a bench that was created."""
+        assert self.bench_id is not None
+        return self.bench_id
 
     @property
     def exists(self) -> bool:
@@ -175,7 +173,7 @@ class BenchState:
         draft, now = self.draft, (self.generation, self.published)
         return draft is not None and (draft.base_generation, draft.base_tree) != now
 
-    def checkpoint(self, checkpoint_id: CheckpointId) -> Checkpoint | None:
+    def checkpoint(self, checkpoint_id: ids.CheckpointId) -> Checkpoint | None:
         """Return a live checkpoint, or None."""
         return next((c for c in self.checkpoints if c.checkpoint_id == checkpoint_id), None)
 
@@ -187,7 +185,7 @@ class BenchState:
         if self.draft is not None:
             yield from self.draft.brought.items()
 
-    def roots(self) -> set[TreeId]:
+    def roots(self) -> set[ids.TreeId]:
         """Return every tree the bench can still come back to (B2.9)."""
         found = {self.published, self.context_tree}
         if self.draft is not None:
@@ -199,6 +197,6 @@ class BenchState:
             found |= {revision.draft.tree, revision.draft.base_tree}
         return found
 
-    def revision(self, revision_id: RevisionId) -> Revision | None:
+    def revision(self, revision_id: ids.RevisionId) -> Revision | None:
         """Return a revision, pruned or not, or None."""
         return self.revisions.find(revision_id)

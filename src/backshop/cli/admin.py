@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from backshop.base.canon import parse
-from backshop.base.codec import encode
 from backshop.base.errors import BackshopError
 
 from .door import Door, DoorCommand, DoorGroup, clean, pass_door, table
+
+if TYPE_CHECKING:
+    from backshop.store import Copied, Moved
 
 
 @click.group(cls=DoorGroup)
@@ -71,20 +73,13 @@ def doctor(door: Door, full: bool, repair: bool, accept_database: bool) -> None:
     The database examines itself, every chain of events is checked, and every content is looked for.
     """
     from backshop.app import examine
+    from backshop.store import Findings
 
-    examined = examine(
-        door.home, full=full or repair, repair=repair, accept_database=accept_database
-    )
-    found = [encode(finding) for finding in examined]
+    found = examine(door.home, full=full or repair, repair=repair, accept_database=accept_database)
     signs = {"ok": "ok", "note": "note", "problem": "PROBLEM"}
-    door.show(
-        {"findings": found},
-        lambda value: table(
-            [(signs[f["level"]], f["subject"], f["message"]) for f in value["findings"]],
-            ("", "what", "finding"),
-        ),
-    )
-    if any(finding["level"] == "problem" for finding in found):
+    rows = [(signs[one.level], one.subject, one.message) for one in found]
+    door.show(Findings(findings=found), lambda _: table(rows, ("", "what", "finding")))
+    if any(one.level == "problem" for one in found):
         raise click.exceptions.Exit(1)
 
 
@@ -114,8 +109,10 @@ def gc(door: Door, apply: bool) -> None:
 @pass_door
 def backup(door: Door, path: Path) -> None:
     """Write a consistent copy of the home to PATH; the product may go on running."""
+    from backshop.store import StoreBackup, back_up
+
     with door.shop() as shop:
-        done = shop.call("StoreBackup", {"path": str(path.expanduser().absolute())})
+        done = shop.ask(back_up, StoreBackup(path=str(path.expanduser().absolute())))
     door.show(done, _copied)
     _end_if_left_out(done)
 
@@ -135,9 +132,8 @@ def restore(door: Door, path: Path) -> None:
         database_url=settings["database_url"],
         blobs_url=settings["blobs_url"],
     )
-    told = encode(done)
-    door.show(told, _copied)
-    _end_if_left_out(told)
+    door.show(done, _copied)
+    _end_if_left_out(done)
 
 
 @click.command(cls=DoorCommand)
@@ -167,19 +163,19 @@ def migrate_store(door: Door, targets: tuple[str, ...]) -> None:
 
     names = {"BACKSHOP_DATABASE_URL": database_url, "BACKSHOP_BLOBS_URL": blobs_url}
 
-    def human(value: dict[str, Any]) -> str:
+    def human(value: Moved) -> str:
         return "\n".join(
             [
-                f"copied and checked: {_copied(value)}",
+                f"copied and checked: {_counted(value)}",
                 "This home still works with the old place, where nothing was changed. To go on with"
                 " the copy, start every process with",
                 *(f"  {name}={_masked(url)}" for name, url in names.items() if url),
-                f"What is written to the old place from now on (after event {value['last_seq']}) is"
+                f"What is written to the old place from now on (after event {value.last_seq}) is"
                 " not in the copy.",
             ]
         )
 
-    door.show(encode(done), human)
+    door.show(done, human)
 
 
 def _masked(url: str) -> str:
@@ -212,23 +208,26 @@ def call(door: Door, name: str, request: str) -> None:
     door.call(name, parse(request), lambda v: json.dumps(v, ensure_ascii=False, indent=2))  # type: ignore[arg-type]  # the codec refuses what is not an object
 
 
-def _copied(done: dict[str, Any]) -> str:
-    left_out = done.get("left_out", ())
-    lines = [
-        f"{done['streams']} streams with {done['events']} events, "
-        f"{done['blobs']} contents of {done['bytes']} bytes"
-    ]
-    if left_out:
-        lines.append(f"LEFT OUT, because they cannot be had here: {len(left_out)} contents")
-    for one in left_out:
-        by = ", ".join(map(clean, one["needed_by"])) or "nothing that is named"
-        lines.append(f"  {one['sha256']}: {one['reason']}; needed by {by}")
+def _counted(done: Copied | Moved) -> str:
+    return (
+        f"{done.streams} streams with {done.events} events, "
+        f"{done.blobs} contents of {done.bytes} bytes"
+    )
+
+
+def _copied(done: Copied) -> str:
+    lines = [_counted(done)]
+    if done.left_out:
+        lines.append(f"LEFT OUT, because they cannot be had here: {len(done.left_out)} contents")
+    for one in done.left_out:
+        by = ", ".join(map(clean, one.needed_by)) or "nothing that is named"
+        lines.append(f"  {one.sha256}: {one.reason}; needed by {by}")
     return "\n".join(lines)
 
 
-def _end_if_left_out(done: dict[str, Any]) -> None:
+def _end_if_left_out(done: Copied) -> None:
     """Say with the exit code that not everything was copied."""
-    if done.get("left_out"):
+    if done.left_out:
         raise click.exceptions.Exit(1)
 
 

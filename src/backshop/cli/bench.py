@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
 from backshop.base.acting import who
+from backshop.base.codec import encode
 
 from .door import Door, DoorGroup, clean, pass_door, table, write_lines
 
 if TYPE_CHECKING:
     from backshop.app import Backshop
-    from backshop.bench import BenchList
+    from backshop.bench.answers import (
+        Added,
+        AddResult,
+        AuditEntry,
+        BenchList,
+        FileEntry,
+        Opened,
+        PathResult,
+    )
 
+Facade = TypeVar("Facade")
+Asked = TypeVar("Asked")
+Answered = TypeVar("Answered")
 BENCH = click.argument("bench", metavar="BENCH")
 FLOWS = ("rpi", "compat")
 _SHOWN = 20  # paths of edited files in one line
@@ -28,10 +43,15 @@ def bench_of(shop: Backshop, text: str) -> str:
     return shop.bench_id(text)
 
 
-def ask(door: Door, name: str, bench: str, **request: Any) -> Any:
-    """Run a command about one bench."""
+def ask(
+    door: Door,
+    bench: str,
+    method: Callable[[Facade, Asked], Answered],
+    request: Callable[..., Asked],
+) -> Answered:
+    """Run a command about one bench; `request` makes the request, given its id."""
     with door.shop() as shop:
-        return shop.call(name, {"workbench_id": bench_of(shop, bench), **request})
+        return shop.ask(method, request(workbench_id=bench_of(shop, bench)))
 
 
 @click.group(
@@ -52,9 +72,10 @@ def bench_group() -> None:
 @pass_door
 def create(door: Door, name: str, profile: str) -> None:
     """Make an empty workbench called NAME."""
-    door.call(
-        "WorkbenchCreate", {"name": name, "profile": profile}, lambda v: str(v["workbench_id"])
-    )
+    from backshop.bench import Bench, requests  # loaded when needed (S2.4)
+
+    wish = requests.WorkbenchCreate(name=name, profile=profile)
+    door.ask(Bench.create, wish, lambda made: made.workbench_id)
 
 
 @bench_group.command("list")
@@ -66,7 +87,7 @@ def list_(door: Door, trash: bool) -> None:
     from backshop.bench import BenchList as Listed
 
     with door.shop() as shop:
-        found = every_bench(shop.commands.run, include_trash=trash)
+        found = every_bench(shop.ask, include_trash=trash)
     door.show(Listed(workbenches=tuple(found)), _benches)
 
 
@@ -75,28 +96,22 @@ def list_(door: Door, trash: bool) -> None:
 @pass_door
 def show(door: Door, bench: str) -> None:
     """Show one workbench: its files, Draft and health."""
-    opened = ask(door, "WorkbenchOpen", bench)
+    from backshop.bench import Bench, requests  # loaded when needed (S2.4)
 
-    def human(value: dict[str, Any]) -> str:
-        info, draft = value["workbench"], value["draft"]
-        lines = [
-            f"{clean(info['name'])}  {info['workbench_id']}",
-            f"files    {info['file_count']} ({info['total_bytes']} bytes), "
-            f"generation {info['published_generation']}",
-            f"draft    {draft['state']}",
-            f"health   {value['health']}",
-            *outside_lines(value, bench),
-        ]
-        return "\n".join(lines)
-
-    door.show(opened, human)
+    opened = ask(door, bench, Bench.open, requests.BenchRequest)
+    door.show(opened, lambda found: "\n".join(_opened(found, bench)))
 
 
-def outside_lines(opened: dict[str, Any], bench: str) -> list[str]:
-    """Say which files of the folders are not as Backshop put them there, and what to do."""
+def _opened(found: Opened, bench: str) -> list[str]:
+    info = found.workbench
     return [
-        *edited("Published", opened["outside_changes"], bench),
-        *edited("Draft", opened["draft"]["outside_changes"], bench),
+        f"{clean(info.name)}  {info.workbench_id}",
+        f"files    {info.file_count} ({info.total_bytes} bytes), "
+        f"generation {info.published_generation}",
+        f"draft    {found.draft.state}",
+        f"health   {found.health}",
+        *edited("Published", found.outside_changes, bench),
+        *edited("Draft", found.draft.outside_changes, bench),
     ]
 
 
@@ -121,18 +136,19 @@ def edited(name: str, paths: Sequence[str], bench: str) -> list[str]:
 @pass_door
 def size(door: Door, bench: str) -> None:
     """Show what a workbench takes on disk: contents, and folders beside them."""
-    rows = (
-        ("files of Published", "file_bytes"),
-        ("contents of every version kept, each once", "content_bytes"),
-        ("folders on this machine", "folder_bytes"),
-        ("  Published's", "published_bytes"),
-        ("  the Draft's", "draft_bytes"),
-        ("  rescued from other programs", "salvage_bytes"),
-    )
-    door.show(
-        ask(door, "WorkbenchGetSize", bench),
-        lambda v: table([(what, str(v[key])) for what, key in rows], ("", "bytes")),
-    )
+    from backshop.bench import Bench, requests  # loaded when needed (S2.4)
+
+    found = ask(door, bench, Bench.get_size, requests.BenchRequest)
+    rows = {
+        "files of Published": found.file_bytes,
+        "contents of every version kept, each once": found.content_bytes,
+        "folders on this machine": found.folder_bytes,
+        "  Published's": found.published_bytes,
+        "  the Draft's": found.draft_bytes,
+        "  rescued from other programs": found.salvage_bytes,
+    }
+    shown = [(what, str(size)) for what, size in rows.items()]
+    door.show(found, lambda _: table(shown, ("", "bytes")))
 
 
 @bench_group.command()
@@ -141,7 +157,10 @@ def size(door: Door, bench: str) -> None:
 @pass_door
 def rename(door: Door, bench: str, name: str) -> None:
     """Give a workbench another NAME."""
-    door.show(ask(door, "WorkbenchRename", bench, new_name=name), lambda _: "renamed")
+    from backshop.bench import Bench, requests  # loaded when needed (S2.4)
+
+    wish = partial(requests.WorkbenchRename, new_name=name)
+    door.show(ask(door, bench, Bench.rename, wish), lambda _: "renamed")
 
 
 @bench_group.command()
@@ -150,11 +169,14 @@ def rename(door: Door, bench: str, name: str) -> None:
 @pass_door
 def delete(door: Door, bench: str, yes: bool) -> None:
     """Throw a workbench away; `bench undelete` takes it back."""
+    from backshop.bench import Bench, requests  # loaded when needed (S2.4)
+
     with door.shop() as shop:
         bench_id = bench_of(shop, bench)
         if not yes:
             door.confirm(f"Delete {bench_id}?")
-        done = shop.call("WorkbenchDelete", {"workbench_id": bench_id, "confirm": bench_id})
+        wish = requests.WorkbenchDelete(workbench_id=bench_id, confirm=bench_id)
+        done = shop.ask(Bench.delete, wish)
     door.show(done, lambda _: f"deleted; `backshop bench undelete {bench_id}` takes it back")
 
 
@@ -163,7 +185,10 @@ def delete(door: Door, bench: str, yes: bool) -> None:
 @pass_door
 def undelete(door: Door, bench: str) -> None:
     """Take a workbench out of the trash."""
-    door.show(ask(door, "WorkbenchUndelete", bench), lambda _: "it is back")
+    from backshop.bench import Bench, requests  # loaded when needed (S2.4)
+
+    done = ask(door, bench, Bench.undelete, requests.BenchRequest)
+    door.show(done, lambda _: "it is back")
 
 
 @bench_group.command()
@@ -182,11 +207,14 @@ def fork(
     message: str | None,
 ) -> None:
     """Make another workbench from this one's Published files."""
+    from backshop.bench import Bench, requests  # loaded when needed (S2.4)
+
     mode = "clone_files_and_context_no_chat" if with_context else "clone_files_only"
     mode = "clone_all" if with_chat or message else mode
-    request = {"mode": mode, **({"name": name} if name else {})}
-    request |= {"from_message_id": message} if message else {}
-    door.show(ask(door, "WorkbenchFork", bench, **request), lambda v: str(v["workbench_id"]))
+    wish = partial(
+        requests.WorkbenchFork, mode=mode, name=name or None, from_message_id=message or None
+    )
+    door.show(ask(door, bench, Bench.fork, wish), lambda made: made.workbench_id)
 
 
 @bench_group.command()
@@ -207,17 +235,19 @@ def add(
     on_conflict: str,
 ) -> None:
     """Copy SOURCES into the workbench; the originals are never touched."""
-    request: dict[str, Any] = {
-        "source_paths": [str(path.expanduser().absolute()) for path in sources],
-        "recursive": recursive,
-        "on_conflict": on_conflict,
-    }
-    if dest_dir is not None:
-        request["dest_dir"] = dest_dir
-    done = ask(door, "WorkbenchFilesAdd", bench, **request)
+    from backshop.bench import Bench, requests  # loaded when needed (S2.4)
+
+    named = tuple(str(path.expanduser().absolute()) for path in sources)
+    wish = partial(
+        requests.WorkbenchFilesAdd,
+        source_paths=named,
+        dest_dir=dest_dir,
+        recursive=recursive,
+        on_conflict=on_conflict,
+    )
+    done = ask(door, bench, Bench.files_add, wish)
     door.show(done, _added)
-    named = set(request["source_paths"])
-    if any(_is_refused(one) for one in done["add_results"] if one["source_path"] in named):
+    if any(_is_refused(one) for one in done.add_results if one.source_path in named):
         raise click.exceptions.Exit(1)
 
 
@@ -227,10 +257,11 @@ def add(
 @pass_door
 def remove(door: Door, bench: str, paths: tuple[str, ...]) -> None:
     """Take PATHS out of Published; a checkpoint is kept."""
-    door.show(
-        ask(door, "WorkbenchFilesRemove", bench, workbench_paths=list(paths)),
-        lambda value: _results(value["remove_results"]),
-    )
+    from backshop.bench import Bench, requests  # loaded when needed (S2.4)
+
+    wish = partial(requests.WorkbenchFilesRemove, workbench_paths=paths)
+    done = ask(door, bench, Bench.files_remove, wish)
+    door.show(done, lambda value: _results(value.remove_results))
 
 
 @bench_group.command("rename-file")
@@ -240,8 +271,11 @@ def remove(door: Door, bench: str, paths: tuple[str, ...]) -> None:
 @pass_door
 def rename_file(door: Door, bench: str, path: str, new_path: str) -> None:
     """Give a Published file another path."""
-    done = ask(door, "WorkbenchFileRename", bench, path=path, new_path=new_path)
-    door.show(done, lambda value: f"now {clean(value['path'])}")
+    from backshop.bench import Bench, requests  # loaded when needed (S2.4)
+
+    wish = partial(requests.WorkbenchFileRename, path=path, new_path=new_path)
+    done = ask(door, bench, Bench.file_rename, wish)
+    door.show(done, lambda value: f"now {clean(value.path)}")
 
 
 @bench_group.command()
@@ -250,16 +284,17 @@ def rename_file(door: Door, bench: str, path: str, new_path: str) -> None:
 @pass_door
 def files(door: Door, bench: str, view: str | None) -> None:
     """List the files of a workbench."""
-    request = {"view": view} if view else {}
-    done = ask(door, "WorkbenchFilesList", bench, **request)
-    lost = [one for one in done["files"] if one.get("unreadable_reason") in LOST]
+    from backshop.bench import Bench, requests  # loaded when needed (S2.4)
+
+    done = ask(door, bench, Bench.files_list, partial(requests.WorkbenchFilesList, view=view))
+    lost = [one for one in done.files if one.unreadable_reason in LOST]
     headings: tuple[str, ...] = ("file", "kind", "bytes", "draft", *(["content"] if lost else []))
 
-    def row(one: dict[str, Any]) -> tuple[str, ...]:
-        plain = (one["path"], one["kind"], str(one["size"]), one.get("draft_status", ""))
-        return (*plain, LOST.get(one.get("unreadable_reason", ""), "")) if lost else plain
+    def row(one: FileEntry) -> tuple[str, ...]:
+        plain = (one.path, one.kind, str(one.size), one.draft_status or "")
+        return (*plain, LOST.get(one.unreadable_reason or "", "")) if lost else plain
 
-    door.show(done, lambda value: table([row(one) for one in value["files"]], headings))
+    door.show(done, lambda value: table([row(one) for one in value.files], headings))
     if lost:
         raise click.exceptions.Exit(1)
 
@@ -271,12 +306,15 @@ def files(door: Door, bench: str, view: str | None) -> None:
 @pass_door
 def extract(door: Door, bench: str, destination: Path, paths: tuple[str, ...]) -> None:
     """Copy Published files (all, or PATHS) to the folder DESTINATION."""
-    request: dict[str, Any] = {"destination_dir": str(destination.expanduser().absolute())}
-    if paths:
-        request["workbench_paths"] = list(paths)
-    done = ask(door, "WorkbenchFilesExtract", bench, **request)
-    door.show(done, lambda value: _results(value["extract_results"]))
-    if any(one["status"] == "failed" for one in done["extract_results"]):
+    from backshop.bench import Bench, requests  # loaded when needed (S2.4)
+
+    target = str(destination.expanduser().absolute())
+    wish = partial(
+        requests.WorkbenchFilesExtract, destination_dir=target, workbench_paths=paths or None
+    )
+    done = ask(door, bench, Bench.files_extract, wish)
+    door.show(done, lambda value: _results(value.extract_results))
+    if any(one.status == "failed" for one in done.extract_results):
         raise click.exceptions.Exit(1)
 
 
@@ -286,17 +324,15 @@ def extract(door: Door, bench: str, destination: Path, paths: tuple[str, ...]) -
 @pass_door
 def limits(door: Door, bench: str, profile: str | None) -> None:
     """Show the limits of a workbench, or choose a PROFILE."""
-    scope = (
-        ask(door, "WorkbenchSetLimits", bench, profile=profile)
-        if profile
-        else ask(door, "WorkbenchGetScope", bench)
-    )
-    door.show(
-        scope,
-        lambda v: table(
-            [(name, str(value)) for name, value in v["limits"].items()], (v["profile"], "")
-        ),
-    )
+    from backshop.bench import Bench, requests  # loaded when needed (S2.4)
+
+    if profile:
+        wish = partial(requests.WorkbenchSetLimits, profile=profile)
+        scope = ask(door, bench, Bench.set_limits, wish)
+    else:
+        scope = ask(door, bench, Bench.get_scope, requests.BenchRequest)
+    rows = [(name, str(value)) for name, value in asdict(scope.limits).items()]
+    door.show(scope, lambda v: table(rows, (v.profile, "")))
 
 
 @bench_group.command()
@@ -309,12 +345,13 @@ def flow(door: Door, bench: str, value: str | None) -> None:
     rpi: research, a plan, its items one by one with tools, a summary.
     compat: a plain answer, then one set of changes; for models that cannot use tools.
     """
+    from backshop.workshop import Workshop, requests  # loaded when needed (S2.4)
+
     with door.shop() as shop:
-        request = {"workbench_id": bench_of(shop, bench)}
+        at = shop.workshop(bench)
         if value is not None:
-            shop.call("WorkshopSetFlow", {**request, "flow": value})
-        found = shop.call("WorkshopGetState", request)
-    door.show({"flow": found["flow"]}, lambda one: str(one["flow"]))
+            shop.ask(Workshop.set_flow, requests.SetFlow(workbench_id=at.id, flow=value))
+        door.show({"flow": at.state().flow}, lambda one: one["flow"])
 
 
 @bench_group.command()
@@ -323,28 +360,30 @@ def flow(door: Door, bench: str, value: str | None) -> None:
 @pass_door
 def audit(door: Door, bench: str, target: Path | None) -> None:
     """Show everything that happened to a workbench."""
-    entries: list[dict[str, Any]] = []
-    after = 0
+    from backshop.bench import Bench, requests  # loaded when needed (S2.4)
+
+    entries: list[AuditEntry] = []
+    after: int | None = 0
     with door.shop() as shop:
         bench_id = bench_of(shop, bench)
-        while True:
-            request = {"workbench_id": bench_id, "after_seq": after, "limit": 1000}
-            page = shop.call("AuditList", request)
-            entries += page["entries"]
-            after = page.get("next_after_seq")
-            if after is None:
-                break
+        while after is not None:
+            wish = requests.AuditList(workbench_id=bench_id, after_seq=after, limit=1000)
+            page = shop.ask(Bench.audit_list, wish)
+            entries += page.entries
+            after = page.next_after_seq
     if target is not None:
-        _export(target, entries)
-    rows = [(e["at"], e["kind"], _who(e), ", ".join(e["paths"][:3])) for e in entries]
-    door.show({"entries": entries}, lambda _: table(rows, ("when", "what", "who", "files")))
+        lines = (json.dumps(encode(one), ensure_ascii=False) + "\n" for one in entries)
+        write_lines(target, lines, is_new=True)
+    rows = [(e.at, e.kind, _who(e), ", ".join(e.paths[:3])) for e in entries]
+    whole = replace(page, entries=tuple(entries))
+    door.show(whole, lambda _: table(rows, ("when", "what", "who", "files")))
 
 
-def _who(entry: dict[str, Any]) -> str:
+def _who(entry: AuditEntry) -> str:
     """Return who did it and how it came in; what 0.1.0 recorded says the kind alone."""
-    by, actor = entry.get("by"), str(entry["actor"])
+    by, actor = entry.by, entry.actor
     name = actor if actor == "system" else who(by) or actor
-    ways = [by[key] for key in ("door", "worker") if key in by] if by else []
+    ways = [way for way in (by.door, by.worker) if way] if by else []
     return f"{name} ({' '.join(ways)})" if ways else name
 
 
@@ -354,18 +393,11 @@ def _who(entry: dict[str, Any]) -> str:
 @pass_door
 def repair(door: Door, bench: str, published: str) -> None:
     """Put Published's own files back, or take over edits made there by other programs."""
-    done = ask(door, "PublishedRepair", bench, mode=published)
-    door.show(
-        done,
-        lambda value: "\n".join(["repaired", *(f"kept: {p}" for p in value["salvaged"])]),
-    )
+    from backshop.bench import Bench, requests  # loaded when needed (S2.4)
 
-
-def _export(target: Path, entries: list[dict[str, Any]]) -> None:
-    import json
-
-    lines = (json.dumps(entry, ensure_ascii=False) + "\n" for entry in entries)
-    write_lines(target, lines, is_new=True)
+    wish = partial(requests.RepairMode, mode=published)
+    done = ask(door, bench, Bench.published_repair, wish)
+    door.show(done, lambda v: "\n".join(["repaired", *(f"kept: {p}" for p in v.salvaged)]))
 
 
 def _benches(found: BenchList) -> str:
@@ -392,21 +424,19 @@ NOT_ADDED = {  # why a file was not taken, for people (B6.7)
 }
 
 
-def _is_refused(one: dict[str, Any]) -> bool:
+def _is_refused(one: AddResult) -> bool:
     """Say whether a file was not taken, other than by the person's own `--on-conflict skip`."""
-    return one["status"] == "skipped" and one.get("reason") != "duplicate"
+    return one.status == "skipped" and one.reason != "duplicate"
 
 
-def _added(value: dict[str, Any]) -> str:
+def _added(done: Added) -> str:
     rows = []
-    for one in value["add_results"]:
-        reason = one.get("reason", "")
-        why = one.get("detail") or NOT_ADDED.get(reason, reason)
-        rows.append((one["status"], one.get("path", one["source_path"]), why))
+    for one in done.add_results:
+        reason = one.reason or ""
+        why = one.detail or NOT_ADDED.get(reason, reason)
+        rows.append((one.status, one.source_path if one.path is None else one.path, why))
     return table(rows, ("", "file", ""))
 
 
-def _results(results: list[dict[str, Any]]) -> str:
-    return table(
-        [(one["status"], one["path"], one.get("reason", "")) for one in results], ("", "file", "")
-    )
+def _results(results: Sequence[PathResult]) -> str:
+    return table([(one.status, one.path, one.reason or "") for one in results], ("", "file", ""))

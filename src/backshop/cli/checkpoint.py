@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
 
 import click
 
 from backshop.base.acting import who
+from backshop.base.codec import encode
 from backshop.base.errors import NotFound, ValidationFailed
 
-from .bench import BENCH, ask, bench_of
+from .bench import BENCH, Answered, Asked, Facade, ask, bench_of
 from .door import Door, DoorGroup, pass_door, table
 from .review import changed_lines, proof_lines
+
+if TYPE_CHECKING:
+    from backshop.bench.answers import ChangedFile, CheckpointInfo
 
 
 @click.group(cls=DoorGroup)
@@ -24,19 +30,17 @@ def checkpoint() -> None:
 @pass_door
 def checkpoint_list(door: Door, bench: str) -> None:
     """List checkpoints, newest first."""
-    door.show(
-        ask(door, "CheckpointsList", bench, limit=1000),
-        lambda value: table(
-            [
-                (
-                    *(c["checkpoint_id"], c["created_at"], c["description"]),
-                    *(who(c.get("by")) or c["actor"], str(c["files"])),
-                )
-                for c in value["checkpoints"]
-            ],
-            ("id", "when", "what", "who", "files"),
-        ),
-    )
+    from backshop.bench import Bench, requests  # loaded when needed (S2.4)
+
+    found = ask(door, bench, Bench.checkpoints_list, partial(requests.CheckpointsList, limit=1000))
+    rows = [
+        (
+            *(one.checkpoint_id, one.created_at, one.description),
+            *(who(one.by) or one.actor, str(one.files)),
+        )
+        for one in found.checkpoints
+    ]
+    door.show(found, lambda _: table(rows, ("id", "when", "what", "who", "files")))
 
 
 @checkpoint.command("create")
@@ -45,8 +49,10 @@ def checkpoint_list(door: Door, bench: str) -> None:
 @pass_door
 def checkpoint_create(door: Door, bench: str, description: str) -> None:
     """Keep Published as it is now."""
-    done = ask(door, "CheckpointCreate", bench, description=description)
-    door.show(done, lambda value: str(value["checkpoint_id"]))
+    from backshop.bench import Bench, requests  # loaded when needed (S2.4)
+
+    wish = partial(requests.CheckpointCreate, description=description)
+    door.show(ask(door, bench, Bench.checkpoint_create, wish), lambda made: made.checkpoint_id)
 
 
 @checkpoint.command("show")
@@ -55,8 +61,12 @@ def checkpoint_create(door: Door, bench: str, description: str) -> None:
 @pass_door
 def checkpoint_show(door: Door, bench: str, checkpoint_id: str) -> None:
     """Show one checkpoint."""
-    found = _ask(door, "CheckpointGet", bench, checkpoint_id=checkpoint_id)
-    door.show(found, lambda v: table([(k, str(x)) for k, x in v.items()], ("checkpoint", "")))
+    from backshop.bench import Bench, requests  # loaded when needed (S2.4)
+
+    wish = requests.CheckpointId_
+    found = _ask(door, bench, Bench.checkpoint_get, wish, checkpoint_id=checkpoint_id)
+    rows = [(name, str(value)) for name, value in encode(found).items()]
+    door.show(found, lambda _: table(rows, ("checkpoint", "")))
 
 
 @checkpoint.command("compare")
@@ -66,9 +76,12 @@ def checkpoint_show(door: Door, bench: str, checkpoint_id: str) -> None:
 @pass_door
 def checkpoint_compare(door: Door, bench: str, checkpoint_id: str, other_id: str | None) -> None:
     """Compare a checkpoint with another, or with Published."""
-    request = {"checkpoint_id": checkpoint_id, **({"other_id": other_id} if other_id else {})}
-    found = _ask(door, "CheckpointCompare", bench, limit=5000, **request)
-    door.show(found, lambda value: _changed(value["entries"]))
+    from backshop.bench import Bench, requests  # loaded when needed (S2.4)
+
+    named = {"checkpoint_id": checkpoint_id, **({"other_id": other_id} if other_id else {})}
+    wish = partial(requests.CheckpointCompare, limit=5000)
+    found = _ask(door, bench, Bench.checkpoint_compare, wish, **named)
+    door.show(found, lambda value: _changed(value.entries))
 
 
 @checkpoint.command("pin")
@@ -78,7 +91,10 @@ def checkpoint_compare(door: Door, bench: str, checkpoint_id: str, other_id: str
 @pass_door
 def checkpoint_pin(door: Door, bench: str, checkpoint_id: str, off: bool) -> None:
     """Keep a checkpoint for good."""
-    done = _ask(door, "CheckpointPin", bench, checkpoint_id=checkpoint_id, pinned=not off)
+    from backshop.bench import Bench, requests  # loaded when needed (S2.4)
+
+    wish = partial(requests.CheckpointPin, pinned=not off)
+    done = _ask(door, bench, Bench.checkpoint_pin, wish, checkpoint_id=checkpoint_id)
     door.show(done, lambda _: "unpinned" if off else "pinned")
 
 
@@ -89,25 +105,36 @@ def checkpoint_pin(door: Door, bench: str, checkpoint_id: str, off: bool) -> Non
 @pass_door
 def checkpoint_restore(door: Door, bench: str, checkpoint_id: str, dry_run: bool) -> None:
     """Bring a checkpoint back; what is there now is kept as another one."""
-    done = _ask(door, "CheckpointRestore", bench, checkpoint_id=checkpoint_id, dry_run=dry_run)
-    door.show(done, lambda value: "\n".join([_changed(v := value["changed"]), *proof_lines(v)]))
+    from backshop.bench import Bench, requests  # loaded when needed (S2.4)
+
+    wish = partial(requests.CheckpointRestore, dry_run=dry_run)
+    done = _ask(door, bench, Bench.checkpoint_restore, wish, checkpoint_id=checkpoint_id)
+    door.show(done, lambda value: "\n".join([_changed(v := value.changed), *proof_lines(v)]))
 
 
-def _ask(door: Door, name: str, bench: str, **request: Any) -> Any:
+def _ask(
+    door: Door,
+    bench: str,
+    method: Callable[[Facade, Asked], Answered],
+    request: Callable[..., Asked],
+    **named: str,
+) -> Answered:
     """Run a command about checkpoints, each given by its id or by a unique beginning of it."""
+    from backshop.bench import Bench, requests  # loaded when needed (S2.4)
+
     with door.shop() as shop:
         bench_id = bench_of(shop, bench)
-        page = shop.call("CheckpointsList", {"workbench_id": bench_id, "limit": 1000})
-        for key in {"checkpoint_id", "other_id"} & request.keys():
-            request[key] = _named(request[key], page["checkpoints"])
-        return shop.call(name, {"workbench_id": bench_id, **request})
+        wish = requests.CheckpointsList(workbench_id=bench_id, limit=1000)
+        known = shop.ask(Bench.checkpoints_list, wish).checkpoints
+        ids = {key: _named(text, known) for key, text in named.items()}
+        return shop.ask(method, request(workbench_id=bench_id, **ids))
 
 
-def _named(text: str, known: list[dict[str, Any]]) -> str:
-    found = [one for one in known if one["checkpoint_id"].startswith(text)]
+def _named(text: str, known: Sequence[CheckpointInfo]) -> str:
+    found = [one for one in known if one.checkpoint_id.startswith(text)]
     if len(found) == 1 and text:
-        return str(found[0]["checkpoint_id"])
-    hints = tuple(f"{one['checkpoint_id']} ({one['description']})" for one in (found or known)[:5])
+        return found[0].checkpoint_id
+    hints = tuple(f"{one.checkpoint_id} ({one.description})" for one in (found or known)[:5])
     if found and text:
         raise ValidationFailed(
             f"{text!r} could be {len(found)} checkpoints", reason="ambiguous", hints=hints
@@ -115,7 +142,7 @@ def _named(text: str, known: list[dict[str, Any]]) -> str:
     raise NotFound(f"there is no checkpoint {text!r} here", reason="not_found", hints=hints)
 
 
-def _changed(found: list[dict[str, Any]]) -> str:
+def _changed(found: Sequence[ChangedFile]) -> str:
     if not found:
         return "nothing differs"
     return "\n".join(changed_lines(found))

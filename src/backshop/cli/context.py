@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import click
@@ -22,13 +23,11 @@ def context() -> None:
 @pass_door
 def context_list(door: Door, bench: str) -> None:
     """List the four items."""
-    door.show(
-        ask(door, "ContextList", bench),
-        lambda value: table(
-            [(one["category"], one["status"], clean(one["summary"])) for one in value["items"]],
-            ("context", "status", "what"),
-        ),
-    )
+    from backshop.bench import Bench, requests  # loaded when needed (S2.4)
+
+    found = ask(door, bench, Bench.context_list, requests.BenchRequest)
+    rows = [(one.category, one.status, clean(one.summary)) for one in found.items]
+    door.show(found, lambda _: table(rows, ("context", "status", "what")))
 
 
 @context.command("show")
@@ -37,13 +36,12 @@ def context_list(door: Door, bench: str) -> None:
 @pass_door
 def context_show(door: Door, bench: str, category: str) -> None:
     """Show the files of an item."""
-    found = ask(door, "ContextGetArtifact", bench, category=category)
-    door.show(
-        found,
-        lambda value: "\n".join(
-            f"# {clean(one['path'])}\n{clean_lines(one['content'])}" for one in value["files"]
-        ),
-    )
+    from backshop.bench import Bench, requests  # loaded when needed (S2.4)
+
+    wish = partial(requests.ContextSlot, category=category)
+    found = ask(door, bench, Bench.context_get_artifact, wish)
+    shown = (f"# {clean(one.path)}\n{clean_lines(one.content)}" for one in found.files)
+    door.show(found, lambda _: "\n".join(shown))
 
 
 @context.command("set")
@@ -64,20 +62,22 @@ def context_set(
     overwrite: bool,
 ) -> None:
     """Let the model make an item from a text or a file. What it reads leaves the machine."""
+    from backshop.workshop import Contextual, requests  # loaded when needed (S2.4)
+
     if (text is None) == (source is None):
         raise click.UsageError("give --text or --file")
-    given = {"mode": "text", "text": text}
+    given = requests.ContextInput(mode="text", text=text)
     if source is not None:
-        given = {"mode": "file", "source_path": str(source.absolute()), "note": note}
-    done = ask(
-        door,
-        "ContextProcess",
-        bench,
+        path = str(source.absolute())
+        given = requests.ContextInput(mode="file", source_path=path, note=note)
+    wish = partial(
+        requests.ContextProcess,
         category=category,
-        input={name: value for name, value in given.items() if value is not None},
+        input=given,
         overwrite_direct_edits=overwrite,
     )
-    door.show(done, lambda value: f"{value['category']}: {clean(value['summary'])}")
+    done = ask(door, bench, Contextual.process, wish)
+    door.show(done, lambda value: f"{value.category}: {clean(value.summary)}")
 
 
 @context.command("edit")
@@ -88,10 +88,15 @@ def context_set(
 @pass_door
 def context_edit(door: Door, bench: str, category: str, source: Path, create: bool) -> None:
     """Replace an item's files by SOURCE: a text file, or a folder with SKILL.md and references."""
-    named = _named(category, source)
-    files = [{"path": path, "content": read_text(file)} for path, file in named.items()]
-    done = ask(door, "ContextUpdateDirect", bench, category=category, files=files, create=create)
-    door.show(done, lambda value: f"{value['category']}: {clean(value['summary'])}")
+    from backshop.bench import Bench, requests  # loaded when needed (S2.4)
+
+    files = tuple(
+        requests.ContextFile(path=path, content=read_text(file))
+        for path, file in _named(category, source).items()
+    )
+    wish = partial(requests.ContextUpdateDirect, category=category, files=files, create=create)
+    done = ask(door, bench, Bench.context_update_direct, wish)
+    door.show(done, lambda value: f"{value.category}: {clean(value.summary)}")
 
 
 @context.command("delete")
@@ -100,7 +105,10 @@ def context_edit(door: Door, bench: str, category: str, source: Path, create: bo
 @pass_door
 def context_delete(door: Door, bench: str, category: str) -> None:
     """Empty an item."""
-    door.show(ask(door, "ContextDelete", bench, category=category), lambda _: "deleted")
+    from backshop.bench import Bench, requests  # loaded when needed (S2.4)
+
+    wish = partial(requests.ContextSlot, category=category)
+    door.show(ask(door, bench, Bench.context_delete, wish), lambda _: "deleted")
 
 
 def _named(category: str, source: Path) -> dict[str, Path]:

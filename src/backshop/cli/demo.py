@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
+
+from backshop.base.codec import encode
 
 from .door import Door, DoorCommand, pass_door
 from .serve import WEB_PORT, run_web
 
 if TYPE_CHECKING:
     from backshop.app import Backshop
+    from backshop.bench.answers import SampleCreated
+    from backshop.models.requests import Suggestion
 
 MODEL = "scripted:demo"
 
@@ -33,30 +37,33 @@ def demo(door: Door, setup_only: bool, host: str, port: int, no_browser: bool) -
     The workbench is kept; one that is there already stays as it is.
     """
     with door.shop() as shop:
-        made = set_up(shop)
+        made, tasks = set_up(shop)
+    told = _told(made, tasks)
     if setup_only:
-        door.show(made, _told)
+        offered = {"model_id": MODEL, "tasks": [encode(one) for one in tasks]}
+        door.show(encode(made) | offered, lambda _: told)
         return
-    click.echo(_told(made), err=True)
+    click.echo(told, err=True)
     with door.shop(door="web") as shop:
         run_web(shop, host=host, port=port, browser=not no_browser)
 
 
-def set_up(shop: Backshop) -> dict[str, Any]:
+def set_up(shop: Backshop) -> tuple[SampleCreated, tuple[Suggestion, ...]]:
     """Return the sample workbench and what can be done with it, making it on first use."""
-    made: dict[str, Any] = shop.call("WorkbenchCreateSample", {"reuse": True})
-    if made["created"]:
-        here = {"workbench_id": made["workbench_id"]}
-        shop.call("WorkshopSwitchModel", {**here, "model_id": MODEL})
-    offered = shop.call("ModelsGetCapabilities", {"model_id": MODEL})
-    return {**made, "model_id": MODEL, "tasks": offered["suggestions"]}
+    from backshop.bench import Bench, requests  # loaded when needed (S2.4)
+    from backshop.models import ModelRequestById, Models
+
+    made = shop.ask(Bench.create_sample, requests.WorkbenchCreateSample(reuse=True))
+    if made.created:
+        shop.workshop(made.workbench_id).use_model(MODEL)
+    return made, shop.ask(Models.capabilities, ModelRequestById(model_id=MODEL)).suggestions
 
 
-def _told(made: dict[str, Any]) -> str:
-    done = "is ready" if made["created"] else "was there already"
-    tasks = "\n".join(f"  - {task['prompt']}" for task in made["tasks"])
+def _told(made: SampleCreated, offered: tuple[Suggestion, ...]) -> str:
+    done = "is ready" if made.created else "was there already"
+    tasks = "\n".join(f"  - {task.prompt}" for task in offered)
     return (
-        f"{made['name']} {done} ({made['workbench_id']}).\n"
-        f"Its model, {made['model_id']}, is a script: it uses real tools and needs no key. Ask it\n"
+        f"{made.name} {done} ({made.workbench_id}).\n"
+        f"Its model, {MODEL}, is a script: it uses real tools and needs no key. Ask it\n"
         f"{tasks}"
     )

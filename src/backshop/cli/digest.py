@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Literal
 
 import click
 
 from .bench import BENCH, ask
 from .door import Door, DoorGroup, clean_lines, pass_door, read_text
+
+if TYPE_CHECKING:
+    from backshop.workshop import DigestShown
 
 
 @click.group(cls=DoorGroup)
@@ -21,7 +25,9 @@ def digest() -> None:
 @pass_door
 def digest_show(door: Door, bench: str) -> None:
     """Show the digest, where it comes from, and whether files have changed since."""
-    door.show(ask(door, "DigestGet", bench), _shown)
+    from backshop.workshop import Digests, requests  # loaded when needed (S2.4)
+
+    door.show(ask(door, bench, Digests.get, requests.DigestGet), _shown)
 
 
 @digest.command("refresh")
@@ -37,12 +43,15 @@ def digest_show(door: Door, bench: str) -> None:
 )
 @click.option("--focus", help="What the model should look at above all.")
 @pass_door
-def digest_refresh(door: Door, bench: str, model: bool, scope: str, focus: str | None) -> None:
+def digest_refresh(
+    door: Door, bench: str, model: bool, scope: Literal["session", "global"], focus: str | None
+) -> None:
     """Write the digest anew, from the files alone or with the model."""
-    wish: dict[str, Any] = {"mode": "model" if model else "builder", "scope": scope}
-    if focus is not None:
-        wish["focus"] = focus
-    door.show(ask(door, "DigestRefresh", bench, **wish), lambda value: clean_lines(value["digest"]))
+    from backshop.workshop import Digests, requests  # loaded when needed (S2.4)
+
+    mode: Literal["model", "builder"] = "model" if model else "builder"
+    wish = partial(requests.DigestRefresh, mode=mode, scope=scope, focus=focus)
+    door.show(ask(door, bench, Digests.refresh, wish), lambda made: clean_lines(made.digest))
 
 
 @digest.command("set")
@@ -52,8 +61,10 @@ def digest_refresh(door: Door, bench: str, model: bool, scope: str, focus: str |
 @pass_door
 def digest_set(door: Door, bench: str, source: Path, pin: bool) -> None:
     """Write the digest by hand: SOURCE is a text file."""
-    done = ask(door, "DigestSet", bench, body=read_text(source), pin=pin)
-    door.show(done, lambda _: "pinned" if pin else "written")
+    from backshop.workshop import Digests, requests  # loaded when needed (S2.4)
+
+    wish = partial(requests.DigestSet, body=read_text(source), pin=pin)
+    door.show(ask(door, bench, Digests.set, wish), lambda _: "pinned" if pin else "written")
 
 
 @digest.command("clear")
@@ -61,15 +72,16 @@ def digest_set(door: Door, bench: str, source: Path, pin: bool) -> None:
 @pass_door
 def digest_clear(door: Door, bench: str) -> None:
     """Forget the digest, the pinned one too."""
-    door.show(ask(door, "DigestClear", bench), lambda _: "cleared")
+    from backshop.workshop import Digests, requests  # loaded when needed (S2.4)
+
+    door.show(ask(door, bench, Digests.clear, requests.DigestGet), lambda _: "cleared")
 
 
-def _shown(value: dict[str, Any]) -> str:
-    if value["source"] == "none":
+def _shown(found: DigestShown) -> str:
+    if found.source == "none":
         return "There is no digest yet; one is written before the next turn."
-    by = value.get("digest_source") or "unknown"
-    lines = [f"Written by: {by} ({value['source']})"]
-    if value["stale"]:
-        counts = ", ".join(f"{name} {value[name]}" for name in ("added", "removed", "changed"))
+    lines = [f"Written by: {found.digest_source or 'unknown'} ({found.source})"]
+    if found.stale:
+        counts = f"added {found.added}, removed {found.removed}, changed {found.changed}"
         lines.append(f"Files have changed since: {counts}")
-    return "\n".join((*lines, "", clean_lines(value["body"])))
+    return "\n".join((*lines, "", clean_lines(found.body)))

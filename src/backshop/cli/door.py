@@ -21,6 +21,8 @@ from backshop.base.system import account
 if TYPE_CHECKING:
     from backshop.app import Backshop, Config
 
+Facade = TypeVar("Facade")
+Asked = TypeVar("Asked")
 Shown = TypeVar("Shown")
 """An answer, typed or as parsed JSON."""
 
@@ -75,6 +77,16 @@ class Door:
         """Run one command of the registry and show its answer."""
         with self.shop() as shop:
             self.show(shop.call(name, request), human)
+
+    def ask(
+        self,
+        method: Callable[[Facade, Asked], Shown],
+        request: Asked,
+        human: Callable[[Shown], str],
+    ) -> None:
+        """Run the command that a method of a facade is, and show its answer."""
+        with self.shop() as shop:
+            self.show(shop.ask(method, request), human)
 
     def confirm(self, question: str) -> None:
         """Ask a person before something is deleted; a program has to say `--yes`."""

@@ -13,9 +13,8 @@ import click
 
 from backshop.formats import Formats, Json, Kind, Selector, Source, TextDiff, told_sheets, unsaid
 
-from .also import also_lines
+from .also import also_lines, cell_text
 from .door import Door, DoorGroup, clean, clean_lines, is_terminal, pass_door, table
-from .review import cell_text
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _MAX_ROWS = 20  # of a list in a map, for people
@@ -104,7 +103,9 @@ def diff(door: Door, old: Path, new: Path) -> None:
             return
         found = formats.diff_text(before, after)
         also = formats.diff_beside(before, after, is_told=bool(found.hunks or found.too_large))
-    whole = {**_whole(found), "also": also}
+    # a file on disk has no pages of answers
+    whole = {key: value for key, value in found.to_json().items() if key != "cursor"}
+    whole["also"] = also
     door.show(whole, lambda _: _and_also(_unified(found, before, after), also))
 
 
@@ -182,16 +183,6 @@ def _result(value: Mapping[str, Any]) -> str:
     ]
     body = table(rows, tuple(clean(str(name)) for name in value["columns"]))
     return f"{body}\n({value['row_count']} of {value['total_row_count']} rows)"
-
-
-def _whole(found: TextDiff) -> Mapping[str, Json]:
-    """Return every hunk in one document; a file on disk has no pages of answers."""
-    return {
-        "hunks": [hunk.to_json() for hunk in found.hunks],
-        "stats": {"added": found.added, "removed": found.removed},
-        "too_large": found.too_large,
-        "flags": found.flags,
-    }
 
 
 def _unified(found: TextDiff, before: Source, after: Source) -> str:

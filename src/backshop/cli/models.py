@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import click
 
-from .door import Door, DoorCommand, DoorGroup, clean, given, pass_door, table
+from backshop.base.command import NOTHING
 
-_PHASES = ("research", "plan", "implement")
+from .door import Door, DoorCommand, DoorGroup, clean, pass_door, table
+
+if TYPE_CHECKING:
+    from backshop.models.requests import (
+        ConsentStatus,
+        EgressList,
+        ModelList,
+        ModelUsage,
+        Probed,
+        ProvidersStatus,
+        ProviderStatus,
+        UsageReport,
+    )
+
 _ESTIMATED = "?"
 
 
@@ -22,24 +36,23 @@ def provider() -> None:
 @pass_door
 def list_providers(door: Door) -> None:
     """Show how every provider stands."""
+    from backshop.models import Providers  # loaded when needed (S2.4)
 
-    def human(found: dict[str, Any]) -> str:
-        rows: list[tuple[str, ...]] = [
-            (
-                one["provider_id"],
-                one["status"],
-                _key(one),
-                str(len(one["models"])),
-                one.get("attention") or one.get("last_error") or "",
-            )
-            for one in found["providers"]
-        ]
-        note = f"\nmaster key: {found['secrets_source']}"
-        if found["secrets_source"] == "file":
-            note += " (protects against accidental disclosure only)"
-        return table(rows, ("provider", "status", "key", "models", "note")) + note
+    door.ask(Providers.status, NOTHING, _providers)
 
-    door.call("ProvidersGetStatus", {}, human)
+
+def _providers(found: ProvidersStatus) -> str:
+    rows = [
+        (
+            *(one.provider_id, one.status, _key(one), str(len(one.models))),
+            one.attention or one.last_error or "",
+        )
+        for one in found.providers
+    ]
+    note = f"\nmaster key: {found.secrets_source}"
+    if found.secrets_source == "file":
+        note += " (protects against accidental disclosure only)"
+    return table(rows, ("provider", "status", "key", "models", "note")) + note
 
 
 @provider.command("set-key")
@@ -47,12 +60,14 @@ def list_providers(door: Door) -> None:
 @pass_door
 def set_key(door: Door, name: str) -> None:
     """Store a key for NAME, read from the terminal or standard input, never from arguments."""
+    from backshop.models import Providers, requests  # loaded when needed (S2.4)
+
     if sys.stdin.isatty():
         key = click.prompt(f"Key for {clean(name)}", hide_input=True)
     else:
         key = sys.stdin.readline()
-    request = {"provider_id": name, "api_key": key.strip()}
-    door.call("ProvidersSetApiKey", request, lambda done: f"{name}: {done['status']}")
+    wish = requests.SetApiKey(provider_id=name, api_key=key.strip())
+    door.ask(Providers.set_api_key, wish, lambda done: f"{name}: {done.status}")
 
 
 @provider.command("move-keys")
@@ -64,7 +79,10 @@ def move_keys(door: Door, to: str) -> None:
     With `passphrase` nothing is kept: BACKSHOP_SECRETS_PASSPHRASE must be set whenever keys are
     used.
     """
-    door.call("ProvidersMoveKeys", {"to": to}, lambda done: f"master key: {done['secrets_source']}")
+    from backshop.models import Providers, requests  # loaded when needed (S2.4)
+
+    wish = requests.MoveKeys(to=to)
+    door.ask(Providers.move_keys, wish, lambda done: f"master key: {done.secrets_source}")
 
 
 @provider.command("remove-key")
@@ -72,9 +90,10 @@ def move_keys(door: Door, to: str) -> None:
 @pass_door
 def remove_key(door: Door, name: str) -> None:
     """Forget the key of NAME."""
-    door.call(
-        "ProvidersClearApiKey", {"provider_id": name}, lambda done: f"{name}: {done['status']}"
-    )
+    from backshop.models import Providers, requests  # loaded when needed (S2.4)
+
+    wish = requests.ProviderRequest(provider_id=name)
+    door.ask(Providers.clear_api_key, wish, lambda done: f"{name}: {done.status}")
 
 
 @provider.command()
@@ -82,10 +101,12 @@ def remove_key(door: Door, name: str) -> None:
 @pass_door
 def test(door: Door, name: str) -> None:
     """Ask NAME whether it accepts its key."""
+    from backshop.models import Providers, requests  # loaded when needed (S2.4)
+
     with door.shop() as shop:
-        found = shop.call("ProvidersValidate", {"provider_id": name})
-    door.show(found, lambda one: "accepted" if one["ok"] else f"not accepted: {one['error']}")
-    if not found["ok"]:
+        found = shop.ask(Providers.validate, requests.ProviderRequest(provider_id=name))
+    door.show(found, lambda one: "accepted" if one.ok else f"not accepted: {one.error}")
+    if not found.ok:
         raise click.exceptions.Exit(1)
 
 
@@ -109,17 +130,17 @@ def add(
     needs_key: bool,
 ) -> None:
     """Add or change the OpenAI-compatible server NAME, such as local-ollama."""
-    request: dict[str, Any] = {
-        "provider_id": name,
-        "preset": preset,
-        "allow_private_host": allow_private_host,
-        "needs_key": needs_key,
-    }
-    if url:
-        request["base_url"] = url
-    if models:
-        request["models"] = list(models)
-    door.call("ProvidersUpsertLocal", request, lambda done: f"{name}: {done['status']}")
+    from backshop.models import Providers, requests  # loaded when needed (S2.4)
+
+    wish = requests.UpsertLocal(
+        provider_id=name,
+        preset=preset,
+        base_url=url or None,
+        models=models or None,
+        allow_private_host=allow_private_host,
+        needs_key=needs_key,
+    )
+    door.ask(Providers.upsert_local, wish, lambda done: f"{name}: {done.status}")
 
 
 @provider.command()
@@ -127,7 +148,10 @@ def add(
 @pass_door
 def remove(door: Door, name: str) -> None:
     """Forget a server of your own, with its key."""
-    door.call("ProvidersRemove", {"provider_id": name}, lambda _: f"{name} is gone")
+    from backshop.models import Providers, requests  # loaded when needed (S2.4)
+
+    wish = requests.ProviderRequest(provider_id=name)
+    door.ask(Providers.remove, wish, lambda _: f"{name} is gone")
 
 
 @provider.command()
@@ -135,17 +159,18 @@ def remove(door: Door, name: str) -> None:
 @pass_door
 def probe(door: Door, name: str) -> None:
     """Find out what a server of your own can do."""
+    from backshop.models import Providers, requests  # loaded when needed (S2.4)
 
-    def human(found: dict[str, Any]) -> str:
-        can = [flag for flag, value in found["supports"].items() if value]
-        lines = [
-            "models: " + ", ".join(map(clean, found["models"])),
-            "can: " + ", ".join(can),
-            f"window: {found['context_tokens']} tokens",
-        ]
-        return "\n".join([*lines, *(f"note: {clean(one)}" for one in found["warnings"])])
+    door.ask(Providers.probe, requests.ProviderRequest(provider_id=name), _probed)
 
-    door.call("ProvidersProbe", {"provider_id": name}, human)
+
+def _probed(found: Probed) -> str:
+    lines = [
+        "models: " + ", ".join(map(clean, found.models)),
+        "can: " + ", ".join(flag for flag, value in asdict(found.supports).items() if value),
+        f"window: {found.context_tokens} tokens",
+    ]
+    return "\n".join([*lines, *(f"note: {clean(one)}" for one in found.warnings)])
 
 
 @provider.command()
@@ -156,9 +181,12 @@ def probe(door: Door, name: str) -> None:
 @pass_door
 def effort(door: Door, name: str, research: str, plan: str, implement: str) -> None:
     """Set how hard the models of NAME think in each phase: none, low, medium, high …"""
-    values = dict(zip(_PHASES, (research, plan, implement), strict=True))
-    request = {"provider_id": name, **{f"{key}_effort": value for key, value in values.items()}}
-    door.call("ProvidersSetReasoningEffort", request, lambda _: f"{name}: efforts are set")
+    from backshop.models import Providers, requests  # loaded when needed (S2.4)
+
+    wish = requests.SetReasoningEffort(
+        provider_id=name, research_effort=research, plan_effort=plan, implement_effort=implement
+    )
+    door.ask(Providers.set_reasoning_effort, wish, lambda _: f"{name}: efforts are set")
 
 
 @click.group(cls=DoorGroup)
@@ -170,29 +198,31 @@ def model() -> None:
 @pass_door
 def list_models(door: Door) -> None:
     """Show every model, and why one cannot be used if it cannot."""
-
-    def human(found: dict[str, Any]) -> str:
-        rows: list[tuple[str, ...]] = [
-            (
-                "*" if one["is_default"] else "",
-                one["model_id"],
-                f"{one['context_tokens_estimate']:,}" + (_ESTIMATED if one["approximate"] else ""),
-                " ".join(one["efforts"]),
-                one.get("invalid_reason") or one.get("unavailable_reason") or "",
-            )
-            for one in found["models"]
-        ]
-        shown = table(rows, ("", "model", "window", "efforts", "cannot be used"))
-        if any(one["approximate"] for one in found["models"]):
-            shown += f"\n{_ESTIMATED} a guess: the provider does not say"
-        if any(one["is_default"] for one in found["models"]):
-            return shown
-        return f"{shown}\nthe model you chose is not there any more: {chosen}"
+    from backshop.models import Models  # loaded when needed (S2.4)
 
     with door.shop() as shop:
-        chosen = shop.call("UserGetDefaultModel", {})["model_id"]
-        found = shop.call("ModelsListSupported", {})
-    door.show(found, human)
+        chosen = shop.ask(Models.default_model, NOTHING).model_id
+        found = shop.ask(Models.models, NOTHING)
+    door.show(found, lambda listed: _models(listed, chosen))
+
+
+def _models(found: ModelList, chosen: str) -> str:
+    rows = [
+        (
+            "*" if one.is_default else "",
+            one.model_id,
+            f"{one.context_tokens_estimate:,}" + (_ESTIMATED if one.approximate else ""),
+            " ".join(one.efforts),
+            one.invalid_reason or one.unavailable_reason or "",
+        )
+        for one in found.models
+    ]
+    shown = table(rows, ("", "model", "window", "efforts", "cannot be used"))
+    if any(one.approximate for one in found.models):
+        shown += f"\n{_ESTIMATED} a guess: the provider does not say"
+    if any(one.is_default for one in found.models):
+        return shown
+    return f"{shown}\nthe model you chose is not there any more: {chosen}"
 
 
 @model.command()
@@ -203,13 +233,13 @@ def use(door: Door, model_id: str, bench: str | None) -> None:
     """Let new workbenches begin with MODEL_ID, or let one workbench use it from now on."""
     if bench is not None:
         with door.shop() as shop:
-            request = {"workbench_id": shop.bench_id(bench), "model_id": model_id}
-            done = shop.call("WorkshopSwitchModel", request)
-            door.show(done, lambda _: f"{bench} uses {model_id}")
+            shop.workshop(bench).use_model(model_id)
+        door.show({}, lambda _: f"{bench} uses {model_id}")
         return
-    door.call(
-        "UserSetDefaultModel", {"model_id": model_id}, lambda _: f"new workbenches use {model_id}"
-    )
+    from backshop.models import ModelRequestById, Models  # loaded when needed (S2.4)
+
+    wish = ModelRequestById(model_id=model_id)
+    door.ask(Models.set_default_model, wish, lambda _: f"new workbenches use {model_id}")
 
 
 @click.group(cls=DoorGroup)
@@ -226,15 +256,16 @@ def consent() -> None:
 @pass_door
 def list_consent(door: Door, bench: str, model_id: str | None, sent: bool) -> None:
     """Show what a workbench would send and whether you agreed to it."""
+    from backshop.models import Permissions, requests  # loaded when needed (S2.4)
+
     with door.shop() as shop:
         bench_id = shop.bench_id(bench)
         if sent:
-            found = shop.call("EgressListEvents", {"workbench_id": bench_id})
-            door.show(found, _sent)
+            listed = requests.ListEgress(workbench_id=bench_id)
+            door.show(shop.ask(Permissions.egress_events, listed), _sent)
             return
-        request = given(workbench_id=bench_id, model_id=model_id)
-        found = shop.call("EgressGetConsentStatus", request)
-    door.show(found, _status)
+        wish = requests.ConsentQuery(workbench_id=bench_id, model_id=model_id)
+        door.show(shop.ask(Permissions.status, wish), _status)
 
 
 @consent.command()
@@ -245,16 +276,20 @@ def list_consent(door: Door, bench: str, model_id: str | None, sent: bool) -> No
 @pass_door
 def grant(door: Door, bench: str, model_id: str | None) -> None:
     """Allow a workbench's content, as it is now, to go to a model, until you revoke it."""
+    from backshop.models import Permissions, requests  # loaded when needed (S2.4)
+
     with door.shop() as shop:
-        request = given(workbench_id=shop.bench_id(bench), model_id=model_id)
-        status = shop.call("EgressGetConsentStatus", request)
-        fields = ("provider_id", "model_id", "scope_hash")
-        shop.call(
-            "EgressGrantWorkshopConsent",
-            {**request, **{name: status[name] for name in fields}, "persist": True},
+        wish = requests.ConsentQuery(workbench_id=shop.bench_id(bench), model_id=model_id)
+        status = shop.ask(Permissions.status, wish)
+        agreed = requests.GrantConsent(
+            workbench_id=wish.workbench_id,
+            provider_id=status.provider_id,
+            model_id=status.model_id,
+            scope_hash=status.scope_hash,
+            persist=True,
         )
-        found = shop.call("EgressGetConsentStatus", request)
-    door.show(found, _status)
+        shop.ask(Permissions.grant, agreed)
+        door.show(shop.ask(Permissions.status, wish), _status)
 
 
 @consent.command()
@@ -264,11 +299,13 @@ def grant(door: Door, bench: str, model_id: str | None) -> None:
 @pass_door
 def revoke(door: Door, bench: str, provider_id: str | None, model_id: str | None) -> None:
     """Take permissions back."""
+    from backshop.models import Permissions, requests  # loaded when needed (S2.4)
+
     with door.shop() as shop:
-        bench_id = shop.bench_id(bench)
-        request = given(workbench_id=bench_id, provider_id=provider_id, model_id=model_id)
-        shop.call("EgressRevokeConsent", request)
-    door.show({}, lambda _: "revoked")
+        wish = requests.RevokeConsent(
+            workbench_id=shop.bench_id(bench), provider_id=provider_id, model_id=model_id
+        )
+        door.show(shop.ask(Permissions.revoke, wish), lambda _: "revoked")
 
 
 @consent.command()
@@ -277,11 +314,12 @@ def revoke(door: Door, bench: str, provider_id: str | None, model_id: str | None
 @pass_door
 def mode(door: Door, value: str | None, yes: bool) -> None:
     """Show or set whether you are asked before content leaves."""
+    from backshop.models import Permissions, requests  # loaded when needed (S2.4)
+
     with door.shop() as shop:
         if value is not None:
-            shop.call("UserSetConsentMode", {"mode": value, "approved": yes})
-        found = shop.call("UserGetConsentMode", {})
-    door.show(found, lambda one: str(one["mode"]))
+            shop.ask(Permissions.set_mode, requests.SetConsentMode(mode=value, approved=yes))
+        door.show(shop.ask(Permissions.mode, NOTHING), lambda one: one.mode)
 
 
 @click.command(cls=DoorCommand)
@@ -290,68 +328,59 @@ def mode(door: Door, value: str | None, yes: bool) -> None:
 @pass_door
 def usage(door: Door, bench: str, run_id: str | None) -> None:
     """Show the tokens that models used for a workbench, and their price where it is known."""
+    from backshop.models import Permissions, requests  # loaded when needed (S2.4)
+
     with door.shop() as shop:
-        request = given(workbench_id=shop.bench_id(bench), run_id=run_id)
-        found = shop.call("UsageGet", request)
-    door.show(found, _used)
+        wish = requests.UsageQuery(workbench_id=shop.bench_id(bench), run_id=run_id)
+        door.show(shop.ask(Permissions.usage, wish), _used)
 
 
-def _key(one: dict[str, Any]) -> str:
-    if one["auth"] == "none":
+def _key(one: ProviderStatus) -> str:
+    if one.auth == "none":
         return "not needed"
-    hint = one.get("key_hint")
-    return f"…{hint} ({one['key_source']})" if hint else "none"
+    return f"…{one.key_hint} ({one.key_source})" if one.key_hint else "none"
 
 
-def _status(found: dict[str, Any]) -> str:
-    word = "may leave" if found["consented"] else "may NOT leave yet"
-    kept = ", kept" if found["persisted"] else ""
-    head = (
-        f"{found['model_id']} at {found['host'] or 'this machine'}: {word} ({found['mode']}{kept})"
-    )
-    new = set(found["new_items"])
-    rows: list[tuple[str, ...]] = [
-        ("new" if one["path"] in new else "", one["path"], f"{one['size']:,}")
-        for one in found["files"]
-    ]
-    rows += [("new" if one in new else "", one, "context") for one in found["context"]]
+def _status(found: ConsentStatus) -> str:
+    word = "may leave" if found.consented else "may NOT leave yet"
+    kept = ", kept" if found.persisted else ""
+    head = f"{found.model_id} at {found.host or 'this machine'}: {word} ({found.mode}{kept})"
+    new = set(found.new_items)
+    rows = [("new" if one.path in new else "", one.path, f"{one.size:,}") for one in found.files]
+    rows += [("new" if one in new else "", one, "context") for one in found.context]
     return f"{head}\n{table(rows, ('', 'what', 'bytes'))}" if rows else head
 
 
-def _sent(found: dict[str, Any]) -> str:
-    rows: list[tuple[str, ...]] = [
+def _sent(found: EgressList) -> str:
+    rows = [
         (
-            one["at"],
-            one["kind"],
-            one.get("model_id") or one["provider_id"],
-            one["host"],
-            f"{one['bytes_out']:,}",
-            one["status"],
+            *(one.at, one.kind, one.model_id or one.provider_id),
+            *(one.host, f"{one.bytes_out:,}", one.status),
         )
-        for one in found["events"]
+        for one in found.events
     ]
     return table(rows, ("when", "what", "model", "host", "bytes", "outcome"))
 
 
-def _used(found: dict[str, Any]) -> str:
-    if not found["calls"]:
+def _used(found: UsageReport) -> str:
+    if not found.calls:
         return "no model was called yet"
-    rows = [_used_row(one["model_id"], one) for one in found["by_model"]]
+    rows = [_used_row(one.model_id, one) for one in found.by_model]
     if len(rows) > 1:
         rows.append(_used_row("together", found))
     shown = table(rows, ("model", "calls", "tokens in", "cached", "tokens out", "US$"))
-    if not any(one["usage"]["estimated"] for one in found["by_model"]):
+    if not any(one.usage.estimated for one in found.by_model):
         return shown
     return f"{shown}\n{_ESTIMATED} counted here: the provider reported nothing"
 
 
-def _used_row(name: str, one: dict[str, Any]) -> tuple[str, ...]:
-    tokens, price = one["usage"], one.get("usd_estimate")
-    mark = _ESTIMATED if tokens["estimated"] else ""
-    counts = (tokens[f"{kind}_tokens"] for kind in ("input", "cached_input", "output"))
+def _used_row(name: str, one: ModelUsage | UsageReport) -> tuple[str, ...]:
+    tokens, price = one.usage, one.usd_estimate
+    mark = _ESTIMATED if tokens.estimated else ""
+    counts = (tokens.input_tokens, tokens.cached_input_tokens, tokens.output_tokens)
     return (
         name,
-        f"{one['calls']:,}",
+        f"{one.calls:,}",
         *(f"{count:,}{mark}" for count in counts),
         "" if price is None else f"{price:.2f}",
     )

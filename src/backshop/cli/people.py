@@ -16,7 +16,7 @@ from backshop.base.errors import ValidationFailed
 from .door import Door, DoorCommand, DoorGroup, pass_door, table
 
 if TYPE_CHECKING:
-    from backshop.app import AccessGrants, Backshop, UserMade, Users
+    from backshop.app import Backshop, sharing
 
 TEAM_FILE = Path("/etc/backshop/backshop.env")  # where `deploy/` keeps the settings of a team
 
@@ -31,20 +31,20 @@ def user() -> None:
 @pass_door
 def add(door: Door, name: str) -> None:
     """Let somebody in; prints a personal token, once."""
-    from backshop.app import People, UserAdd  # loaded when needed (S2.4)
+    from backshop.app import People, sharing  # loaded when needed (S2.4)
 
     with people_of(door) as shop:
         database = shop.config.values["database_url"].shown
         where = f"the home {shop.config.home}" if database is None else database
 
-        def human(made: UserMade) -> str:
+        def human(made: sharing.UserMade) -> str:
             return (
                 f"{name} is {made.user_id} in {where}\n"
                 f"token: {made.token}\n"
                 "Give it to them now: it is not kept and cannot be shown again."
             )
 
-        door.show(shop.ask(People.user_add, UserAdd(name=name)), human)
+        door.show(shop.ask(People.user_add, sharing.UserAdd(name=name)), human)
 
 
 @user.command("list")
@@ -54,7 +54,7 @@ def list_(door: Door) -> None:
 
     from backshop.app import People  # loaded when needed (S2.4)
 
-    def human(found: Users) -> str:
+    def human(found: sharing.Users) -> str:
         rows = [(one.user_id, one.name, one.added_at) for one in found.users]
         return table(rows, ("user", "name", "since")) if rows else "nobody but you"
 
@@ -68,13 +68,13 @@ def list_(door: Door) -> None:
 @pass_door
 def remove(door: Door, user_id: str, yes: bool) -> None:
     """End the token and the rights of USER (an id or a name); what they made stays."""
-    from backshop.app import People, UserRemove  # loaded when needed (S2.4)
+    from backshop.app import People, sharing  # loaded when needed (S2.4)
 
     with people_of(door) as shop:
         found = resolved(shop, user_id)
         if not yes:
             door.confirm(f"End the access of {user_id}?")
-        gone = shop.ask(People.user_remove, UserRemove(user_id=found))
+        gone = shop.ask(People.user_remove, sharing.UserRemove(user_id=found))
         door.show(gone, lambda _: f"{user_id} is gone")
 
 
@@ -83,12 +83,12 @@ def remove(door: Door, user_id: str, yes: bool) -> None:
 @pass_door
 def logout(door: Door, user_id: str | None) -> None:
     """Log USER (an id or a name; without one yourself) out in every browser."""
-    from backshop.app import People, UserLogout  # loaded when needed (S2.4)
+    from backshop.app import People, sharing  # loaded when needed (S2.4)
 
     with door.shop() as shop:
         whom = None if user_id is None else resolved(shop, user_id)
         who = "you are" if user_id is None else f"{user_id} is"
-        done = shop.ask(People.user_logout, UserLogout(user_id=whom))
+        done = shop.ask(People.user_logout, sharing.UserLogout(user_id=whom))
         door.show(done, lambda _: f"{who} logged out everywhere")
 
 
@@ -99,16 +99,20 @@ def logout(door: Door, user_id: str | None) -> None:
 @pass_door
 def share(door: Door, bench: str, user_id: str | None, role: str | None) -> None:
     """Say what USER may do with BENCH; without USER list who may do what."""
-    from backshop.app import AccessList, AccessSet, People, Role  # loaded when needed (S2.4)
+    from backshop.app import People, Role, sharing  # loaded when needed (S2.4)
 
     with people_of(door) as shop:
         bench_id = shop.bench_id(bench)
         if user_id is None:
-            door.show(shop.ask(People.access_list, AccessList(workbench_id=bench_id)), _grants)
+            door.show(
+                shop.ask(People.access_list, sharing.AccessList(workbench_id=bench_id)), _grants
+            )
             return
         if role is None:
             raise click.UsageError("say read, write, publish or none")
-        wish = AccessSet(workbench_id=bench_id, user_id=resolved(shop, user_id), role=Role(role))
+        wish = sharing.AccessSet(
+            workbench_id=bench_id, user_id=resolved(shop, user_id), role=Role(role)
+        )
         door.show(shop.ask(People.access_set, wish), lambda _: f"{user_id}: {role}")
 
 
@@ -142,7 +146,7 @@ def _is_there(path: Path) -> bool:
         return True
 
 
-def _grants(found: AccessGrants) -> str:
+def _grants(found: sharing.AccessGrants) -> str:
     rows = [
         (
             *(one.name, one.role.value, "owner" if one.owner else ""),

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 import click
 
 from backshop.base.canon import parse
+from backshop.base.codec import decode
+from backshop.base.command import NOTHING
 
-from .door import Door, DoorGroup, clean, clean_lines, given, pass_door, read_text, table
+from .door import Door, DoorGroup, clean, clean_lines, pass_door, read_text, table
+
+if TYPE_CHECKING:
+    from backshop.prompts.answers import (
+        PromptList,
+        PromptRender,
+        PromptShown,
+        Rebased,
+        Stored,
+        TagList,
+    )
 
 Rows = list[tuple[str, ...]]
 
@@ -24,19 +36,18 @@ def prompts() -> None:
 @pass_door
 def list_(door: Door) -> None:
     """List the prompts that are bundled or installed."""
-    door.call("PromptsList", {}, _listed)
+    from backshop.prompts import Prompts  # loaded when needed (S2.4)
+
+    door.ask(Prompts.list, NOTHING, _listed)
 
 
-def _listed(value: Any) -> str:
-    if not value["prompts"]:
+def _listed(found: PromptList) -> str:
+    if not found.prompts:
         return "no prompts are bundled or installed"
-    return table(
-        [
-            (one["namespace"], one["key"], str(one["sections"]), ", ".join(one["tags"]))
-            for one in value["prompts"]
-        ],
-        ("namespace", "key", "sections", "tags"),
-    )
+    rows: Rows = [
+        (one.namespace, one.key, str(one.sections), ", ".join(one.tags)) for one in found.prompts
+    ]
+    return table(rows, ("namespace", "key", "sections", "tags"))
 
 
 @prompts.command()
@@ -45,22 +56,18 @@ def _listed(value: Any) -> str:
 @pass_door
 def show(door: Door, namespace: str, key: str) -> None:
     """Show the sections of a prompt and what of it can be overridden."""
+    from backshop.prompts import Prompts, requests  # loaded when needed (S2.4)
 
-    def human(value: Any) -> str:
-        hashes = {one["path"]: one["content_hash"] for one in value["descriptor"]["sections"]}
-        rows: Rows = [
-            (
-                one["number"],
-                one["path"],
-                one["title"],
-                one["stability"],
-                hashes[one["path"]][:12] if one["path"] in hashes else "fixed",
-            )
-            for one in value["sections"]
-        ]
-        return table(rows, ("number", "path", "title", "stability", "override hash"))
+    door.ask(Prompts.get, requests.PromptName(namespace=namespace, key=key), _shown)
 
-    door.call("PromptsGet", {"namespace": namespace, "key": key}, human)
+
+def _shown(found: PromptShown) -> str:
+    hashes = {one.path: one.content_hash[:12] for one in found.descriptor.sections}
+    rows: Rows = [
+        (one.number, one.path, one.title, one.stability, hashes.get(one.path, "fixed"))
+        for one in found.sections
+    ]
+    return table(rows, ("number", "path", "title", "stability", "override hash"))
 
 
 @prompts.command()
@@ -85,31 +92,28 @@ def render(
     budget: int | None,
 ) -> None:
     """Print exactly what a model would receive; no model is called."""
-    request: dict[str, Any] = {
+    from backshop.prompts import Prompts, requests  # loaded when needed (S2.4)
+
+    wish = {
         "namespace": namespace,
         "key": key,
         "params": parse(read_text(params)) if params else {},
+        "tag": tag,
         "response_format": response_format,
+        "budget_tokens": budget,
     }
-    if tag is not None:
-        request["tag"] = tag
-    if budget is not None:
-        request["budget_tokens"] = budget
+    door.ask(Prompts.render, decode(requests.RenderRequest, wish), _rendered)
 
-    def human(value: Any) -> str:
-        rows: Rows = [
-            (one["number"], one["path"], one["source"], str(one["tokens"]))
-            for one in value["parts"]
-        ]
-        notes = [f"{one['code']}: {clean(one['message'])}" for one in value["diagnostics"]]
-        tools = ", ".join(one["name"] for one in value["tools"]) or "none"
-        summary = table(rows, ("part", "path", "source", "tokens"))
-        click.echo(
-            "\n".join([summary, f"tokens: {value['tokens']}, tools: {tools}", *notes, ""]), err=True
-        )
-        return clean_lines(value["text"])
 
-    door.call("PromptsRender", request, human)
+def _rendered(found: PromptRender) -> str:
+    rows: Rows = [(one.number, one.path, one.source, str(one.tokens)) for one in found.parts]
+    notes = [f"{one.code}: {clean(one.message)}" for one in found.diagnostics]
+    tools = ", ".join(one["name"] for one in found.tools) or "none"
+    summary = table(rows, ("part", "path", "source", "tokens"))
+    click.echo(
+        "\n".join([summary, f"tokens: {found.tokens}, tools: {tools}", *notes, ""]), err=True
+    )
+    return clean_lines(found.text)
 
 
 @prompts.command()
@@ -118,13 +122,13 @@ def render(
 @pass_door
 def lint(door: Door, namespace: str | None, key: str | None) -> None:
     """Find what is legal in prompts and still not wise; exit 1 if there is anything."""
+    from backshop.prompts import Prompts, requests  # loaded when needed (S2.4)
+
     with door.shop() as shop:
-        value = shop.call("PromptsLint", given(namespace=namespace, key=key))
-    rows: Rows = [
-        (one["code"], one["namespace"], one["key"], one["message"]) for one in value["findings"]
-    ]
+        found = shop.ask(Prompts.lint, requests.PromptFilter(namespace=namespace, key=key))
+    rows: Rows = [(one.code, one.namespace, one.key, one.message) for one in found.findings]
     door.show(
-        value,
+        found,
         lambda _: table(rows, ("code", "namespace", "key", "finding")) if rows else "nothing found",
     )
     if rows:
@@ -139,32 +143,24 @@ def override() -> None:
 prompts.add_command(override)
 
 
-def _numbers(tag: Any) -> tuple[str, str]:
-    return str(tag["revision"]), str(len(tag["entries"]))
-
-
 @override.command("list")
 @click.argument("namespace", required=False)
 @click.argument("key", required=False)
 @pass_door
 def override_list(door: Door, namespace: str | None, key: str | None) -> None:
     """List the stored tags."""
+    from backshop.prompts import Prompts, requests  # loaded when needed (S2.4)
 
-    def human(value: Any) -> str:
-        rows: Rows = [
-            (
-                one["namespace"],
-                one["key"],
-                one["tag"],
-                str(one["revision"]),
-                str(len(one["entries"])),
-            )
-            for one in value["tags"]
-        ]
-        head = ("namespace", "key", "tag", "revision", "entries")
-        return table(rows, head) if rows else "nothing is overridden"
+    door.ask(Prompts.overrides_list, requests.PromptFilter(namespace=namespace, key=key), _tags)
 
-    door.call("PromptOverridesList", given(namespace=namespace, key=key), human)
+
+def _tags(found: TagList) -> str:
+    rows: Rows = [
+        (one.namespace, one.key, one.tag, str(one.revision), str(len(one.entries)))
+        for one in found.tags
+    ]
+    head = ("namespace", "key", "tag", "revision", "entries")
+    return table(rows, head) if rows else "nothing is overridden"
 
 
 @override.command("show")
@@ -174,10 +170,12 @@ def override_list(door: Door, namespace: str | None, key: str | None) -> None:
 @pass_door
 def override_show(door: Door, namespace: str, key: str, tag: str) -> None:
     """Show a tag as it is stored."""
-    door.call(
-        "PromptOverridesGet",
-        {"namespace": namespace, "key": key, "tag": tag},
-        lambda value: clean_lines(json.dumps(value["document"], ensure_ascii=False, indent=2)),
+    from backshop.prompts import Prompts, requests  # loaded when needed (S2.4)
+
+    door.ask(
+        Prompts.overrides_get,
+        requests.TaggedPrompt(namespace=namespace, key=key, tag=tag),
+        lambda found: clean_lines(json.dumps(found.document, ensure_ascii=False, indent=2)),
     )
 
 
@@ -199,24 +197,32 @@ def override_set(
     body: str | None,
     file: Path | None,
     tag: str,
-    mode: str | None,
+    mode: Literal["template", "literal"] | None,
     if_revision: int | None,
 ) -> None:
     """Store BODY, or the content of --file, for ENTRY: a section path or `tool:NAME`."""
+    from backshop.prompts import Prompts, requests  # loaded when needed (S2.4)
+
     if (body is None) == (file is None):
         raise click.UsageError("give the text or --file")
-    text = read_text(file) if file else body
-    request = given(
-        namespace=namespace, key=key, tag=tag, body=text, mode=mode, if_revision=if_revision
+    wish = requests.SetRequest(
+        namespace=namespace,
+        key=key,
+        tag=tag,
+        body=read_text(file) if file else body or "",
+        mode=mode,
+        if_revision=if_revision,
+        **_entry(entry),
     )
-    door.call(
-        "PromptOverridesSet",
-        request | _entry(entry),
-        lambda value: f"stored as revision {value['revision']}",
-    )
+    door.ask(Prompts.overrides_set, wish, lambda done: f"stored as revision {done.revision}")
 
 
-def _entry(entry: str) -> dict[str, str]:
+class _Entry(TypedDict, total=False):
+    section: str
+    tool: str
+
+
+def _entry(entry: str) -> _Entry:
     name = entry.removeprefix("tool:")
     return {"tool": name} if name != entry else {"section": entry}
 
@@ -229,8 +235,10 @@ def _entry(entry: str) -> dict[str, str]:
 @pass_door
 def override_unset(door: Door, namespace: str, key: str, entry: str, tag: str) -> None:
     """Remove one stored text."""
-    request = {"namespace": namespace, "key": key, "tag": tag} | _entry(entry)
-    door.call("PromptOverridesUnset", request, lambda value: f"now at revision {value['revision']}")
+    from backshop.prompts import Prompts, requests  # loaded when needed (S2.4)
+
+    wish = requests.UnsetRequest(namespace=namespace, key=key, tag=tag, **_entry(entry))
+    door.ask(Prompts.overrides_unset, wish, lambda done: f"now at revision {done.revision}")
 
 
 @override.command("delete")
@@ -240,8 +248,10 @@ def override_unset(door: Door, namespace: str, key: str, entry: str, tag: str) -
 @pass_door
 def override_delete(door: Door, namespace: str, key: str, tag: str) -> None:
     """Remove a tag."""
-    request = {"namespace": namespace, "key": key, "tag": tag}
-    door.call("PromptOverridesDelete", request, lambda _: f"{tag} is gone")
+    from backshop.prompts import Prompts, requests  # loaded when needed (S2.4)
+
+    wish = requests.TaggedPrompt(namespace=namespace, key=key, tag=tag)
+    door.ask(Prompts.overrides_delete, wish, lambda _: f"{tag} is gone")
 
 
 @override.command("seed")
@@ -251,13 +261,16 @@ def override_delete(door: Door, namespace: str, key: str, tag: str) -> None:
 @pass_door
 def override_seed(door: Door, namespace: str, key: str, tag: str) -> None:
     """Create a tag from the prompt's own words, to be edited."""
+    from backshop.prompts import Prompts, requests  # loaded when needed (S2.4)
 
-    def human(value: Any) -> str:
-        document = value["document"]
-        count = len(document["sections"]) + len(document["tools"])
-        return f"{count} entries, revision {document['revision']}"
+    wish = requests.TaggedPrompt(namespace=namespace, key=key, tag=tag)
+    door.ask(Prompts.overrides_seed, wish, _seeded)
 
-    door.call("PromptOverridesSeed", {"namespace": namespace, "key": key, "tag": tag}, human)
+
+def _seeded(made: Stored) -> str:
+    document = made.document
+    count = len(document["sections"]) + len(document["tools"])
+    return f"{count} entries, revision {document['revision']}"
 
 
 @override.command("export")
@@ -267,9 +280,11 @@ def override_seed(door: Door, namespace: str, key: str, tag: str) -> None:
 @pass_door
 def override_export(door: Door, namespace: str | None, key: str | None, tag: str | None) -> None:
     """Print overrides as one JSON bundle."""
+    from backshop.prompts import Prompts, requests  # loaded when needed (S2.4)
+
     with door.shop() as shop:
-        request = given(namespace=namespace, key=key, tag=tag)
-        bundle = shop.call("PromptOverridesExport", request)["bundle"]
+        wish = requests.PromptFilter(namespace=namespace, key=key, tag=tag)
+        bundle = shop.ask(Prompts.overrides_export, wish).bundle
     door.show(bundle, lambda value: json.dumps(value, ensure_ascii=True, indent=2))
 
 
@@ -279,11 +294,13 @@ def override_export(door: Door, namespace: str | None, key: str | None, tag: str
 @pass_door
 def override_import(door: Door, file: Path, on_conflict: str) -> None:
     """Store a bundle; all of it is checked before any of it is written."""
-    request = {"bundle": parse(read_text(file)), "on_conflict": on_conflict}
-    door.call(
-        "PromptOverridesImport",
-        request,
-        lambda value: "\n".join(clean(one) for one in value["written"]) or "nothing was written",
+    from backshop.prompts import Prompts, requests  # loaded when needed (S2.4)
+
+    wish = {"bundle": parse(read_text(file)), "on_conflict": on_conflict}
+    door.ask(
+        Prompts.overrides_import,
+        decode(requests.ImportRequest, wish),
+        lambda done: "\n".join(clean(one) for one in done.written) or "nothing was written",
     )
 
 
@@ -294,22 +311,20 @@ def override_import(door: Door, file: Path, on_conflict: str) -> None:
 @pass_door
 def override_doctor(door: Door, namespace: str | None, key: str | None, tag: str | None) -> None:
     """Say of every stored text whether it applies; exit 1 if one does not."""
+    from backshop.prompts import Prompts, requests  # loaded when needed (S2.4)
+
     with door.shop() as shop:
-        request = given(namespace=namespace, key=key, tag=tag)
-        value = shop.call("PromptOverridesDoctor", request)
+        wish = requests.PromptFilter(namespace=namespace, key=key, tag=tag)
+        found = shop.ask(Prompts.overrides_doctor, wish)
     rows: Rows = [
         (
-            one["state"],
-            one["namespace"],
-            one["key"],
-            one["tag"],
-            one["entry"],
-            one.get("provenance", {}).get("source", ""),
+            *(one.state, one.namespace, one.key, one.tag, one.entry),
+            one.provenance.get("source", ""),
         )
-        for one in value["entries"]
+        for one in found.entries
     ]
     head = ("state", "namespace", "key", "tag", "entry", "by")
-    door.show(value, lambda _: table(rows, head) if rows else "nothing is overridden")
+    door.show(found, lambda _: table(rows, head) if rows else "nothing is overridden")
     if any(row[0] != "ok" for row in rows):
         raise click.exceptions.Exit(1)
 
@@ -323,11 +338,13 @@ def override_doctor(door: Door, namespace: str | None, key: str | None, tag: str
 @pass_door
 def override_rebase(door: Door, namespace: str, key: str, path: str, tag: str, yes: bool) -> None:
     """Show how a stored text differs from today's wording and, with --yes, keep it."""
+    from backshop.prompts import Prompts, requests  # loaded when needed (S2.4)
 
-    def human(value: Any) -> str:
-        done = value.get("revision")
-        last = f"kept as revision {done}" if done else "say --yes to keep the stored text"
-        return f"{clean_lines(value['diff'])}\n{last}"
+    wish = requests.RebaseRequest(namespace=namespace, key=key, tag=tag, section=path, confirm=yes)
+    door.ask(Prompts.overrides_rebase, wish, _rebased)
 
-    request = {"namespace": namespace, "key": key, "tag": tag, "section": path, "confirm": yes}
-    door.call("PromptOverridesRebase", request, human)
+
+def _rebased(shown: Rebased) -> str:
+    done = shown.revision
+    last = f"kept as revision {done}" if done else "say --yes to keep the stored text"
+    return f"{clean_lines(shown.diff)}\n{last}"

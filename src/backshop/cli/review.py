@@ -4,23 +4,46 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
 from backshop.base.acting import who
 from backshop.base.codec import encode
 from backshop.base.errors import NotFound
+from backshop.bench import (
+    Bench,
+    BenchBusy,
+    Body,
+    Cells,
+    ChangedFile,
+    ChangeEntry,
+    ChangeSet,
+    Diff,
+    Differ,
+    DraftFolder,
+    Published,
+    answers,
+    requests,
+    views,
+)
+from backshop.formats import TableDiff, TextDiff
 
-from .also import also_lines
-from .bench import BENCH, ask, bench_of, edited
+from .also import also_lines, cell_text
+from .bench import BENCH, bench_of, edited
 from .door import Door, DoorCommand, DoorGroup, clean, clean_lines, pass_door, table
 from .reviewed import recall, remember
 
 if TYPE_CHECKING:
     from backshop.app import Backshop, BenchWorkshop
 
+Facade = TypeVar("Facade")
+Asked = TypeVar("Asked")
+Answered = TypeVar("Answered")
+Paged = TextDiff | TableDiff | Cells
 _TRIES = 5  # at showing a Draft that others write to
 _FLAGS = {
     "eol_changed": "the ends of the lines changed",
@@ -42,10 +65,11 @@ def review(door: Door, bench: str, path: str | None, confirm_deletions: bool) ->
     with door.shop() as shop:
         at = shop.workshop(bench)
         if path is not None:
-            found = _whole_diff(shop, {"workbench_id": at.id, "path": path})
-            door.show(found, lambda value: "\n".join([*_note_lines(value), diff_text(value)]))
+            whole, notes = _whole_diff(shop, views.ReviewPath(workbench_id=at.id, path=path))
+            said = [*(f"# {clean(note)}" for note in notes), diff_text(whole)]
+            door.show({**encode(whole), "notes": notes}, lambda _: "\n".join(said))
             return
-        found = encode(at.review(confirm_deletions=confirm_deletions))
+        found = at.review(confirm_deletions=confirm_deletions)
         door.show(found, lambda value: change_set_text(value, at.id))
         remember(shop.config.home, at.id, found)
 
@@ -60,29 +84,28 @@ def publish(door: Door, bench: str, tree: str | None, dry_run: bool) -> None:
 
     Without --tree: what `backshop review` showed last, if this Draft was reviewed.
     """
-
-    def human(value: dict[str, Any]) -> str:
-        lines = changed_lines(value["changed"])
-        if value["dry_run"]:
-            return "\n".join([*lines, "would be published; nothing was changed"])
-        lines.append(f"published: generation {value['published_generation']}")
-        if lost := value.get("damaged"):
-            lines.append(f"still damaged: the contents of {', '.join(map(clean, lost))}")
-        lines += proof_lines(value["changed"])
-        if value.get("checkpoint_id"):
-            lines.append(f"what was there before is kept as {value['checkpoint_id']}")
-        return "\n".join(lines)
-
     if tree is not None and not re.fullmatch("[0-9a-f]{64}", tree):
         raise click.UsageError("--tree takes the id that `backshop review BENCH` ends with")
     with door.shop() as shop:
         bench_id = bench_of(shop, bench)
         if tree is None:
-            draft = shop.call("DraftGetState", {"workbench_id": bench_id})
-            tree = recall(shop.config.home, bench_id, draft.get("draft_id"))
-        request = {"workbench_id": bench_id, "dry_run": dry_run}
-        done = shop.call("DraftPublish", request | ({"reviewed_tree": tree} if tree else {}))
-    door.show(done, human)
+            draft = shop.ask(Bench.draft_get_state, requests.BenchRequest(workbench_id=bench_id))
+            tree = recall(shop.config.home, bench_id, draft.draft_id)
+        wish = requests.DraftPublish(workbench_id=bench_id, reviewed_tree=tree, dry_run=dry_run)
+        door.show(shop.ask(Bench.draft_publish, wish), _published)
+
+
+def _published(done: Published) -> str:
+    lines = changed_lines(done.changed)
+    if done.dry_run:
+        return "\n".join([*lines, "would be published; nothing was changed"])
+    lines.append(f"published: generation {done.published_generation}")
+    if done.damaged:
+        lines.append(f"still damaged: the contents of {', '.join(map(clean, done.damaged))}")
+    lines += proof_lines(done.changed)
+    if done.checkpoint_id:
+        lines.append(f"what was there before is kept as {done.checkpoint_id}")
+    return "\n".join(lines)
 
 
 @click.command(cls=DoorCommand)
@@ -94,85 +117,83 @@ def discard(door: Door, bench: str, paths: tuple[str, ...], yes: bool) -> None:
     """Throw the Draft away, or only what it did to PATHS."""
     with door.shop() as shop:
         at = shop.workshop(bench)
-        own = {"workbench_id": at.id}
         if not paths:
-            if not yes and shop.call("DraftGetState", own)["has_draft"]:
+            own = requests.BenchRequest(workbench_id=at.id)
+            if not yes and shop.ask(Bench.draft_get_state, own).has_draft:
                 door.confirm("Throw the Draft away? It does not come back.")
-            thrown = shop.call("DraftDiscard", own)
+            thrown = shop.ask(Bench.draft_discard, own)
             door.show(thrown, lambda _: "discarded; Published is as it was")
             return
         files = _changed(at, paths)
         for path in files:
-            done = shop.call("DraftRevertPath", {**own, "path": path})
+            wish = requests.DraftPath(workbench_id=at.id, path=path)
+            done = shop.ask(Bench.draft_revert_path, wish)
     said = f"{len(files)} file(s) are as they were when the Draft began"
     again = "" if len(files) == 1 else ", once for each file"
     door.show(done, lambda _: f"{said}\nundo: backshop draft undo {at.id}{again}")
 
 
-def _whole_diff(shop: Backshop, about: dict[str, Any]) -> dict[str, Any]:
+def _whole_diff(shop: Backshop, about: views.ReviewPath) -> tuple[Diff, tuple[str, ...]]:
     """Return the difference of one file with all its pages, and the notes of its writes (B12.2).
 
     Begun anew where the Draft changes meanwhile, so that no two pages are of different contents.
     """
     for _ in range(_TRIES):
         shown = _content(shop, about)
-        found = shop.call("ReviewGetDiff", about)
-        body = found["body"]
-        while (cursor := body.get("cursor")) is not None:
-            page = shop.call("ReviewGetDiff", {**about, "cursor": str(cursor)})["body"]
-            if page.get("too_large") and not body.get("too_large"):  # not found in time
-                body |= {"cursor": None, "too_large": True}
-                break
-            _append(body, page)
+        found = shop.ask(Differ.diff, about)
+        body = found.body
+        while isinstance(body, Paged) and body.cursor is not None:
+            page = shop.ask(Differ.diff, replace(about, cursor=str(body.cursor))).body
+            body = _joined(body, page)
         if _content(shop, about) == shown:
-            notes = shop.call("ReviewGetSummary", about)["notes"] if shown else []
-            return {**found, "notes": notes}
-    from backshop.bench import BenchBusy  # loaded by now
-
+            notes = shop.ask(Bench.review_get_summary, about).notes if shown else ()
+            return replace(found, body=body), notes
     raise BenchBusy("the Draft changes faster than it can be shown", reason="draft_changed")
 
 
-def _content(shop: Backshop, about: dict[str, Any]) -> tuple[Any, ...] | None:
+def _content(shop: Backshop, about: views.ReviewPath) -> tuple[str | None, str | None] | None:
     """Return what is compared; None where the Draft does not change the path."""
     try:
-        entry = shop.call("ReviewGetEntry", about)
+        entry = shop.ask(Bench.review_get_entry, about)
     except NotFound as error:
         if error.reason != "not_found":
             raise
         return None
-    return entry.get("sha256_before"), entry.get("sha256_after")
+    return entry.sha256_before, entry.sha256_after
 
 
-def _append(body: dict[str, Any], page: dict[str, Any]) -> None:
-    """Put the next page of a difference behind what is there."""
-    for key in ("hunks", "rows"):
-        if key in body:
-            body[key] = [*body[key], *page[key]]
-    for sheet, more in zip(body.get("sheets", ()), page.get("sheets", ()), strict=True):
-        sheet["cells"] = [*sheet["cells"], *more["cells"]]
-    body |= {key: page.get(key) for key in ("cursor", "more") if key in body}
+def _joined(body: Paged, page: Body) -> Body:
+    """Return a difference with its next page behind what is there, if that was found in time."""
+    match body, page:
+        case TextDiff(), TextDiff(too_large=False):
+            return replace(body, hunks=(*body.hunks, *page.hunks), cursor=page.cursor)
+        case TableDiff(), TableDiff(too_large=False):
+            return replace(body, rows=(*body.rows, *page.rows), cursor=page.cursor)
+        case Cells(), Cells(too_large=False):
+            sheets = [
+                {**sheet, "cells": [*sheet["cells"], *more["cells"]]}
+                for sheet, more in zip(body.sheets, page.sheets, strict=True)
+            ]
+            return replace(body, sheets=sheets, more=page.more, cursor=page.cursor)
+    return replace(body, cursor=None, too_large=True)
 
 
-def _note_lines(value: dict[str, Any]) -> list[str]:
-    return [f"# {clean(note)}" for note in value["notes"]]
-
-
-def changed_lines(changed: list[dict[str, Any]]) -> list[str]:
+def changed_lines(changed: Sequence[ChangedFile]) -> list[str]:
     """Return changed files for people: sign, path, sizes."""
-    return [f"{SIGNS[c['kind']]} {clean(c['path'])}{_sizes(c)}" for c in changed]
+    return [f"{SIGNS[c.kind]} {clean(c.path)}{_sizes(c)}" for c in changed]
 
 
-def _sizes(change: dict[str, Any]) -> str:
-    before, after = change.get("bytes_before"), change.get("bytes_after")
+def _sizes(change: ChangedFile) -> str:
+    before, after = change.bytes_before, change.bytes_after
     if before is None or after is None:
         return f"  ({after if before is None else before} bytes)"
     return f"  ({before} → {after} bytes)"
 
 
-def proof_lines(changed: list[dict[str, Any]], now: str = "as published") -> list[str]:
+def proof_lines(changed: Sequence[ChangedFile], now: str = "as published") -> list[str]:
     """Say what was read back from the folder after a change."""
-    wrong = [clean(c["path"]) for c in changed if c.get("verified") is False]
-    proved = sum(c.get("verified") is True for c in changed)
+    wrong = [clean(c.path) for c in changed if c.verified is False]
+    proved = sum(c.verified is True for c in changed)
     said = [f"{proved} file(s) read back, each {now}"] if proved else []
     return [*said, *(f"not {now} in the folder: {path}" for path in wrong)]
 
@@ -192,15 +213,25 @@ def draft() -> None:
     """Look at a Draft, or correct it by hand."""
 
 
+def _ask(
+    door: Door,
+    bench: str,
+    method: Callable[[Facade, Asked], Answered],
+    request: Callable[..., Asked],
+) -> Answered:
+    """Run a command about one bench; `request` makes the request, given its id."""
+    with door.shop() as shop:
+        return shop.ask(method, request(workbench_id=bench_of(shop, bench)))
+
+
 @draft.command("show")
 @BENCH
 @pass_door
 def draft_show(door: Door, bench: str) -> None:
     """Say whether there is a Draft and how old it is."""
-    door.show(
-        ask(door, "DraftGetState", bench),
-        lambda value: table([(k, str(v)) for k, v in value.items()], ("draft", "")),
-    )
+    found = _ask(door, bench, Bench.draft_get_state, requests.BenchRequest)
+    rows = [(name, str(value)) for name, value in encode(found).items()]
+    door.show(found, lambda _: table(rows, ("draft", "")))
 
 
 @draft.command("delete")
@@ -209,7 +240,8 @@ def draft_show(door: Door, bench: str) -> None:
 @pass_door
 def draft_delete(door: Door, bench: str, path: str) -> None:
     """Delete PATH in the Draft."""
-    door.show(ask(door, "DraftDeletePath", bench, path=path), lambda _: "deleted in the Draft")
+    done = _ask(door, bench, Bench.draft_delete_path, partial(requests.DraftPath, path=path))
+    door.show(done, lambda _: "deleted in the Draft")
 
 
 @draft.command("rename")
@@ -219,8 +251,8 @@ def draft_delete(door: Door, bench: str, path: str) -> None:
 @pass_door
 def draft_rename(door: Door, bench: str, path: str, new_path: str) -> None:
     """Rename PATH in the Draft."""
-    done = ask(door, "DraftRenamePath", bench, path=path, new_path=new_path)
-    door.show(done, lambda _: "renamed in the Draft")
+    wish = partial(requests.DraftPath, path=path, new_path=new_path)
+    door.show(_ask(door, bench, Bench.draft_rename_path, wish), lambda _: "renamed in the Draft")
 
 
 @draft.command("undo")
@@ -228,8 +260,8 @@ def draft_rename(door: Door, bench: str, path: str, new_path: str) -> None:
 @pass_door
 def draft_undo(door: Door, bench: str) -> None:
     """Take back the last path that was reverted, deleted or renamed in the Draft by hand."""
-    done = ask(door, "DraftUndo", bench)
-    door.show(done, lambda v: f"again as the Draft had it: {', '.join(map(clean, v['paths']))}")
+    done = _ask(door, bench, Bench.draft_undo, requests.DraftUndo)
+    door.show(done, lambda v: f"again as the Draft had it: {', '.join(map(clean, v.paths))}")
 
 
 @draft.command("rescan")
@@ -241,8 +273,8 @@ def draft_rescan(door: Door, bench: str, mode: str | None) -> None:
     """Deal with edits that other programs made in the Draft's folder."""
     if mode is None:
         raise click.UsageError("say --adopt or --revert")
-    done = ask(door, "DraftRescan", bench, mode=mode)
-    door.show(done, lambda v: "\n".join(["done", *(f"kept: {p}" for p in v["salvaged"])]))
+    done = _ask(door, bench, Bench.draft_rescan, partial(requests.RepairMode, mode=mode))
+    door.show(done, lambda v: "\n".join(["done", *(f"kept: {p}" for p in v.salvaged)]))
 
 
 @draft.command("folder")
@@ -256,17 +288,17 @@ def draft_folder(door: Door, bench: str, whole: bool | None) -> None:
     It holds the files that the Draft changes. The others are as in Published's folder; with --all
     they are copied here as well, until the Draft ends.
     """
-    request = {} if whole is None else {"whole": whole}
-    door.show(ask(door, "DraftFolder", bench, **request), _folder_lines)
+    wish = partial(requests.DraftFolderChoice, whole=whole)
+    door.show(_ask(door, bench, Bench.draft_folder, wish), _folder_lines)
 
 
-def _folder_lines(value: dict[str, Any]) -> str:
-    held = "every file of the Draft" if value["whole"] else "the files that the Draft changes"
-    outside = value["outside_changes"]
+def _folder_lines(found: DraftFolder) -> str:
+    held = "every file of the Draft" if found.whole else "the files that the Draft changes"
+    outside = found.outside_changes
     return "\n".join(
         [
-            *([str(value["folder"])] if value.get("folder") else ()),
-            f"{value['files']} file(s): {held}",
+            *([found.folder] if found.folder else ()),
+            f"{found.files} file(s): {held}",
             *(f"changed by another program: {clean(path)}" for path in outside),
             *(["`backshop draft rescan` takes that over or puts it back"] if outside else ()),
         ]
@@ -297,86 +329,90 @@ def draft_reconcile(
 ) -> None:
     """Bring the Draft onto what other programs made of Published, and go on."""
     groups = {"theirs": theirs, "ours": ours, "both": both}
-    choices = [{"path": p, "keep": word} for word, paths in groups.items() for p in paths]
-    request = {"keep": keep, "choices": choices, "dry_run": dry_run}
+    choices = (
+        requests.PathChoice(path=p, keep=word) for word, paths in groups.items() for p in paths
+    )
+    wish = partial(requests.PublishedReconcile, keep=keep, choices=tuple(choices), dry_run=dry_run)
 
-    def human(value: dict[str, Any]) -> str:
+    def human(done: answers.Reconciled) -> str:
         lines = [
-            f"{clean(one['path'])}: {one['keep']}"
-            + (f", ours as {clean(one['copy_path'])}" if one.get("copy_path") else "")
-            for one in value["resolved"]
+            f"{clean(one.path)}: {one.keep}"
+            + (f", ours as {clean(one.copy_path)}" if one.copy_path else "")
+            for one in done.resolved
         ]
         end = "nothing was changed" if dry_run else "the Draft begins from what is there now"
         return "\n".join([*(lines or ["nobody else changed anything"]), end])
 
-    door.show(ask(door, "PublishedReconcile", bench, **request), human)
+    door.show(_ask(door, bench, Bench.published_reconcile, wish), human)
 
 
-def change_set_text(value: dict[str, Any], bench_id: str) -> str:
+def change_set_text(found: ChangeSet, bench_id: str) -> str:
     """Return a change set for people."""
-    lines = []
-    for one in value["entries"]:
-        line = f"{SIGNS[one['kind']]} {clean(one['path'])}"
-        if one.get("old_path"):
-            line += f"  (was {clean(one['old_path'])})"
-        if one.get("collateral"):
-            line += f"  ! {one['collateral']} change(s) beyond what was asked"
-        if one.get("new_errors"):
-            first = ", ".join(map(clean, one["new_errors"][:3]))
-            more = one["new_error_count"] - len(one["new_errors"][:3])
-            line += f"  ! new errors: {first}" + (f" and {more} more" if more else "")
-        if one["kind"] == "DELETED" and not one.get("deletion_confirmed"):
-            line += "  (not confirmed)"
-        for note in (one.get("summary") or "").splitlines():
-            line += f"\n    {clean(note)}"
-        lines.append(line)
-    number = value["counts"]
+    lines = [_entry_text(one) for one in found.entries]
+    number = found.counts
     lines.append(
-        f"{number['added']} added, {number['modified']} modified, {number['renamed']} renamed, "
-        f"{number['deleted']} deleted"
+        f"{number.added} added, {number.modified} modified, {number.renamed} renamed, "
+        f"{number.deleted} deleted"
     )
-    lines += [f"| {clean(line)}" for line in value.get("draft_facts") or ()]
-    writers = [told for one in value.get("writers", ()) if (told := who(one))]
+    lines += [f"| {clean(line)}" for line in found.draft_facts]
+    writers = [told for one in found.writers if (told := who(one))]
     if writers:
         lines.append(f"written by {clean(', '.join(writers))}")
-    outside = edited("Draft", value.get("outside_changes") or (), bench_id)
+    outside = edited("Draft", found.outside_changes, bench_id)
     if outside:  # publishing is refused until that is settled
         return "\n".join([*lines, *outside])
-    lines.append(f"publish exactly this: backshop publish {bench_id} --tree {value['tree']}")
+    lines.append(f"publish exactly this: backshop publish {bench_id} --tree {found.tree}")
     return "\n".join(lines)
 
 
-def diff_text(value: dict[str, Any]) -> str:
+def _entry_text(one: ChangeEntry) -> str:
+    line = f"{SIGNS[one.kind]} {clean(one.path)}"
+    if one.old_path:
+        line += f"  (was {clean(one.old_path)})"
+    if one.collateral:
+        line += f"  ! {one.collateral} change(s) beyond what was asked"
+    if one.new_errors:
+        first = ", ".join(map(clean, one.new_errors[:3]))
+        more = one.new_error_count - len(one.new_errors[:3])
+        line += f"  ! new errors: {first}" + (f" and {more} more" if more else "")
+    if one.kind == "DELETED" and not one.deletion_confirmed:
+        line += "  (not confirmed)"
+    for note in (one.summary or "").splitlines():
+        line += f"\n    {clean(note)}"
+    return line
+
+
+def diff_text(found: Diff) -> str:
     """Return one file's difference for people, and what changed beside it."""
-    return "\n".join([_body_text(value), *also_lines(value.get("also") or ())])
+    return "\n".join([_body_text(found), *also_lines(found.also)])
 
 
-def _body_text(value: dict[str, Any]) -> str:
-    body = value["body"]
-    if value["strategy"] == "text":
-        signs = {"context": " ", "added": "+", "removed": "-"}
-        lines = [_FLAGS[flag] for flag in body["flags"]]
-        if body["too_large"]:
-            stats = body["stats"]
-            lines.append(
-                f"too large to compare line by line: about {stats['added']} line(s) came and "
-                f"{stats['removed']} went"
-            )
-        for hunk in body["hunks"]:
-            lines.append(f"@@ -{hunk['old_start']} +{hunk['new_start']} @@")
-            lines += [f"{signs[row['type']]}{clean_lines(row['text'])}" for row in hunk["lines"]]
-        return "\n".join(lines) or "no difference in the text"
-    if value["strategy"] == "cells":
-        return "\n".join(_cell_lines(body)) or "no difference in the cells"
-    if value["strategy"] == "table":
-        return "\n".join(_row_lines(body)) or "no difference in the rows"
-    return json.dumps(body, ensure_ascii=False, indent=1)
+def _body_text(found: Diff) -> str:
+    match found.body:
+        case TextDiff() as body:
+            return "\n".join(_text_lines(body)) or "no difference in the text"
+        case Cells() as body:
+            return "\n".join(_cell_lines(body)) or "no difference in the cells"
+        case TableDiff() as body:
+            return "\n".join(_row_lines(body)) or "no difference in the rows"
+    return json.dumps(encode(found)["body"], ensure_ascii=False, indent=1)
 
 
-def _cell_lines(body: dict[str, Any]) -> Iterator[str]:
-    if body["too_large"]:
+def _text_lines(body: TextDiff) -> Iterator[str]:
+    signs = {"context": " ", "added": "+", "removed": "-"}
+    yield from (_FLAGS[flag] for flag in body.flags)
+    if body.too_large:
+        came = f"about {body.added} line(s) came and {body.removed} went"
+        yield f"too large to compare line by line: {came}"
+    for hunk in body.hunks:
+        yield f"@@ -{hunk.old_start} +{hunk.new_start} @@"
+        yield from (f"{signs[line.type]}{clean_lines(line.text)}" for line in hunk.lines)
+
+
+def _cell_lines(body: Cells) -> Iterator[str]:
+    if body.too_large:
         yield "this workbook is too large to compare cell by cell"
-    for sheet in body["sheets"]:
+    for sheet in body.sheets:
         name = clean(sheet["sheet"])
         if sheet["added"] or sheet["removed"]:
             yield f"{'+' if sheet['added'] else '-'} sheet {name}"
@@ -384,41 +420,20 @@ def _cell_lines(body: dict[str, Any]) -> Iterator[str]:
             yield f"> sheet {name}  (was {clean(sheet['renamed_from'])})"
         for cell in sheet["cells"]:
             yield f"~ {name}!{cell['cell']}  {cell_text(cell)}"
-    for sheet in body["sheets"]:
+    for sheet in body.sheets:
         if sheet["cell_count"]:
             yield f"{clean(sheet['sheet'])}: {sheet['cell_count']} changed cell(s)"
-    if body["more"]:
-        yield f"and {body['more']} more cells"
+    if body.more:
+        yield f"and {body.more} more cells"
 
 
-def cell_text(cell: Mapping[str, Any]) -> str:
-    """Return what changed in a cell for people."""
-    formats = clean("; ".join(cell.get("formats") or ()))
-    if cell["kind"] == "style":
-        return f"{cell['what']}: {formats}"
-    absent = "(not stored)" if cell["kind"] == "result" else "(empty)"
-    said = f"{cell['what']}: {_pair(cell, absent)}"
-    if cell.get("formula"):
-        said += f"  {clean(cell['formula'])}"
-    if cell.get("results"):
-        said += f"  (result {_pair(cell['results'], '(none)')})"
-    return f"{said}  [{formats}]" if formats else said
-
-
-def _pair(sides: Mapping[str, Any], absent: str) -> str:
-    texts = (sides.get(side) for side in ("before", "after"))
-    return " → ".join(absent if one is None else clean(str(one)) for one in texts)
-
-
-def _row_lines(body: dict[str, Any]) -> Iterator[str]:
+def _row_lines(body: TableDiff) -> Iterator[str]:
     signs = {"added": "+", "removed": "-", "changed": "~"}
-    for row in body["rows"]:
-        pairs = [(one["column"], one.get("before"), one.get("after")) for one in row["cells"]]
-        if row["kind"] == "changed":
-            words = [f"{clean(c)}: {clean(b or '')} → {clean(a or '')}" for c, b, a in pairs]
+    for row in body.rows:
+        if row.kind == "changed":
+            words = [f"{clean(c)}: {clean(b or '')} → {clean(a or '')}" for c, b, a in row.cells]
         else:
-            words = [clean(a if a is not None else b or "") for _, b, a in pairs]
-        number = row.get("after_row") or row.get("before_row")
-        yield f"{signs[row['kind']]} row {number}  {', '.join(words)}"
-    if body.get("cursor"):
-        yield f"and more of {body['row_count']} rows"
+            words = [clean(a if a is not None else b or "") for _, b, a in row.cells]
+        yield f"{signs[row.kind]} row {row.after_row or row.before_row}  {', '.join(words)}"
+    if body.cursor:
+        yield f"and more of {body.row_count} rows"

@@ -9,12 +9,13 @@ from __future__ import annotations
 import errno
 import json
 from pathlib import Path
-from typing import Any
 
 import click
 
+from backshop.bench import ChangeSet
 
-def remember(home: Path, bench_id: str, shown: dict[str, Any]) -> None:
+
+def remember(home: Path, bench_id: str, shown: ChangeSet) -> None:
     """Keep which tree of which Draft was shown.
 
     A home that can only be read is reviewed all the same: nothing is published from there.
@@ -23,14 +24,14 @@ def remember(home: Path, bench_id: str, shown: dict[str, Any]) -> None:
     temp = path.with_suffix(".tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        temp.write_text(json.dumps({"draft_id": shown["draft_id"], "tree": shown["tree"]}))
+        temp.write_text(json.dumps({"draft_id": shown.draft_id, "tree": shown.tree}))
         temp.replace(path)
     except OSError as error:
         if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
             return
         raise click.UsageError(
             f"what was shown could not be noted ({error.strerror}); "
-            f"publish with --tree {shown['tree']}"
+            f"publish with --tree {shown.tree}"
         ) from error
 
 

@@ -16,6 +16,7 @@ from .door import Door, DoorGroup, clean, clean_lines, given, pass_door, read_te
 
 if TYPE_CHECKING:
     from backshop.app import Backshop
+    from backshop.rails import answers, run_view
 
 _MODES = ("guided", "full_auto_stop_on_user_deps", "full_auto_never_stop")
 _RISKS = ("conservative", "balanced", "aggressive")
@@ -121,7 +122,7 @@ def continue_(
         found, run_ref = None, _place(shop, run_ref)
         if ack is None and (content or done):
             found = shop.call("continue_workflow", {"stateToken": run_ref})
-            ack = found.get("ackToken")
+            ack = _read(found).ack_token
         if ack is None:
             found = found or shop.call("continue_workflow", {"stateToken": run_ref})
         else:
@@ -136,10 +137,10 @@ def continue_(
 def checkpoint(door: Door, run_ref: str, notes: str | None, artifacts: tuple[Any, ...]) -> None:
     """Record progress at RUN without advancing."""
     with door.shop() as shop:
-        here = shop.call("continue_workflow", {"stateToken": _place(shop, run_ref)})
+        here = _read(shop.call("continue_workflow", {"stateToken": _place(shop, run_ref)}))
         request = {
-            "stateToken": here["stateToken"],
-            "checkpointToken": here["checkpointToken"],
+            "stateToken": here.state_token,
+            "checkpointToken": here.checkpoint_token,
             "output": _output(notes, artifacts),
         }
         door.show(shop.call("checkpoint_workflow", request), _step)
@@ -159,8 +160,12 @@ def show(door: Door, run_ref: str) -> None:
 @pass_door
 def graph(door: Door, run_ref: str) -> None:
     """Show RUN as a graph of its nodes."""
+    from backshop.rails import Studio  # loaded when needed (S2.4)
+    from backshop.rails import studio_requests as requests
+
     with door.shop() as shop:
-        door.show(shop.call("RailsRunGet", {"runId": _run_id(shop, run_ref)}), _graph)
+        request = requests.RunGet(run_id=_run_id(shop, run_ref))
+        door.show(shop.ask(Studio.run_get, request), _graph)
 
 
 @run.command()
@@ -168,7 +173,10 @@ def graph(door: Door, run_ref: str) -> None:
 @pass_door
 def fork(door: Door, node_id: str) -> None:
     """Show NODE with an ack that branches from it."""
-    door.call("RailsRunFork", {"nodeId": node_id}, _step)
+    from backshop.rails import Studio  # loaded when needed (S2.4)
+    from backshop.rails import studio_requests as requests
+
+    door.ask(Studio.run_fork, requests.NodeGet(node_id=node_id), _step)
 
 
 @run.command("set")
@@ -180,20 +188,23 @@ def set_(
     door: Door, run_ref: str, context: Any, autonomy: str | None, risk_policy: str | None
 ) -> None:
     """Change the mode or the inputs of RUN from its newest node on."""
+    from backshop.rails import Studio  # loaded when needed (S2.4)
+    from backshop.rails import studio_requests as requests
+
     mode = given(autonomy=autonomy, riskPolicy=risk_policy)
     if not mode and not context:
         raise click.UsageError("give --autonomy, --risk-policy or --context")
     with door.shop() as shop:
-        run_id, found = _run_id(shop, run_ref), {}
+        run_id = _run_id(shop, run_ref)
         if mode:
-            found = shop.call("RailsRunSetPreferences", {"runId": run_id, "preferences": mode})
+            wish = decode(requests.RunSetPreferences, {"runId": run_id, "preferences": mode})
+            found = shop.ask(Studio.run_set_preferences, wish)
         if context:
-            changes = {
-                "set": {key: value for key, value in context.items() if value is not None},
-                "removed": [key for key, value in context.items() if value is None],
-            }
-            found = shop.call("RailsRunSetContext", {"runId": run_id, **changes})
-        door.show(found, lambda value: f"changed at {value['nodeId']}")
+            values = {key: value for key, value in context.items() if value is not None}
+            removed = tuple(key for key in context if key not in values)
+            changes = requests.RunSetContext(run_id=run_id, set=values, removed=removed)
+            found = shop.ask(Studio.run_set_context, changes)
+        door.show(found, lambda changed: f"changed at {changed.node_id}")
 
 
 @run.command()
@@ -206,14 +217,20 @@ def answer(door: Door, run_ref: str, decision: str, input_id: str, summary: str 
     """Answer what the pending step of RUN asks of you; the agent's next call counts it."""
     if decision == "provided" and not (summary or "").strip():
         raise click.UsageError("say what you provide with --summary")
+    from backshop.rails import Studio
+    from backshop.rails import studio_requests as requests
+
     with door.shop() as shop:
         run_id = _run_id(shop, run_ref)
-        tip = shop.call("RailsRunGet", {"runId": run_id, "limit": 1})["preferredTip"]
+        tip = shop.ask(Studio.run_get, requests.RunGet(run_id=run_id, limit=1)).preferred_tip or ""
         request = given(nodeId=tip, inputId=input_id, decision=decision, summary=summary)
-        found = shop.call("RailsUserInputRecord", request)
-        asked = {one["id"]: one for one in shop.call("RailsNodeGet", {"nodeId": tip})["inputs"]}
-        if decision == "provided" and (key := asked[input_id].get("contextKey")):
-            shop.call("RailsRunSetContext", {"runId": run_id, "set": {key: summary}})
+        found = shop.ask(Studio.user_input_record, decode(requests.UserInputRecord, request))
+        inputs = shop.ask(Studio.node_get, requests.NodeGet(node_id=tip)).inputs
+        key = next(one for one in inputs if one.id == input_id).context_key
+        if decision == "provided" and key:
+            shop.ask(
+                Studio.run_set_context, requests.RunSetContext(run_id=run_id, set={key: summary})
+            )
         door.show(found, lambda _: f"{decision}: the agent goes on with its next call")
 
 
@@ -233,48 +250,52 @@ def _place(shop: Backshop, run_ref: str) -> str:
 def _run_id(shop: Backshop, run_ref: str) -> str:
     if not _is_token(run_ref):
         return shop.rails.run_id(run_ref)
-    found = shop.call("continue_workflow", {"stateToken": run_ref})
-    return str(found["session"]["runId"])
+    return _read(shop.call("continue_workflow", {"stateToken": run_ref})).session.run_id
 
 
 def _is_token(text: str) -> bool:
     return ".v" in text  # ids and resume refs have no dots
 
 
-def _step(answer: dict[str, Any]) -> str:
-    place = answer["session"]
-    where = f"{place['workflowId']}  {place['resumeRef']}"
-    lines = [where]
-    for entry in answer.get("recap", {}).get("entries", ()):
-        notes = clean_lines(entry["notesMarkdown"][:200], "    ")
-        lines += [f"  {clean(entry['title'])}: {notes}"]
-    for blocker in answer.get("blockers", ()):
-        lines += [f"blocked: {clean(blocker['message'])}"]
-        lines += [f"  fix: {clean(blocker['suggestedFix'])}"] if "suggestedFix" in blocker else []
-    wished = answer["preferences"].get("wished")
-    if wished:
-        lines += [f"the agent asks for: {', '.join(wished.values())}"]
-    lines += [f"warning: {clean(one['message'])}" for one in answer["warnings"]]
-    lines += [f"gap ({one['severity']}): {clean(one['summary'])}" for one in answer["gaps"]]
-    if answer["isComplete"]:
+def _read(answer: dict[str, object]) -> answers.Execution:
+    """Return an answer as it is recorded, to be read."""
+    from backshop.rails import answers  # loaded by now (S2.4)
+
+    return decode(answers.Execution, answer)
+
+
+def _step(recorded: dict[str, object]) -> str:
+    answer = _read(recorded)
+    place = answer.session
+    lines = [f"{place.workflow_id}  {place.resume_ref}"]
+    for entry in answer.recap.entries if answer.recap else ():
+        lines += [f"  {clean(entry.title)}: {clean_lines(entry.notes_markdown[:200], '    ')}"]
+    for blocker in answer.blockers or ():
+        lines += [f"blocked: {clean(blocker.message)}"]
+        lines += [f"  fix: {clean(blocker.suggested_fix)}"] if blocker.suggested_fix else []
+    if answer.preferences.wished:
+        lines += [f"the agent asks for: {', '.join(map(str, answer.preferences.wished.values()))}"]
+    lines += [f"warning: {clean(one.message)}" for one in answer.warnings]
+    lines += [f"gap ({one.severity}): {clean(one.summary)}" for one in answer.gaps]
+    pending = answer.pending
+    if pending is None:
         return "\n".join([*lines, "complete"])
-    pending = answer["pending"]
-    lines += ["", f"{clean(pending['title'])} [{pending['stepId']}]", ""]
-    lines += [clean_lines(pending["prompt"].rstrip("\n"))]
-    lines += ["", f"then: backshop run continue {place['resumeRef']} --notes '…'"]
+    lines += ["", f"{clean(pending.title)} [{pending.step_id}]", ""]
+    lines += [clean_lines(pending.prompt.rstrip("\n"))]
+    lines += ["", f"then: backshop run continue {place.resume_ref} --notes '…'"]
     return "\n".join(lines)
 
 
-def _graph(found: dict[str, Any]) -> str:
+def _graph(found: run_view.RunGraph) -> str:
     rows = [
         (
-            node["nodeId"],
-            node["nodeKind"],
-            node["completedStepId"] or "(start)",
-            node["pendingStepId"] or "(complete)",
-            ", ".join(node["badges"]) + (" *" if node["nodeId"] == found["preferredTip"] else ""),
+            node.node_id,
+            node.node_kind,
+            node.completed_step_id or "(start)",
+            node.pending_step_id or "(complete)",
+            ", ".join(node.badges) + (" *" if node.node_id == found.preferred_tip else ""),
         )
-        for node in found["nodes"]
+        for node in found.nodes
     ]
-    head = f"{clean(found['title'] or '')}  {found['workflowId']}  {found['status']}"
+    head = f"{clean(found.title or '')}  {found.workflow_id}  {found.status}"
     return head + "\n" + table(rows, ("node", "kind", "after", "pending", "badges"))

@@ -95,10 +95,10 @@ def written_secret(home: Path, name: str, text: str) -> Path:
 @pass_door
 def mcp(door: Door, http: bool, port: int, bench_id: str | None, tools: str | None) -> None:
     """Serve the product's tools to an agent over the Model Context Protocol."""
-    from backshop.mcp import TOKEN_FILE, Offering, serve_http, serve_stdio
+    from backshop.mcp import TOKEN_FILE, Toolbox, serve_http, serve_stdio
 
     sets = tuple(tools.split(",")) if tools else ("rails", *(("bench",) if bench_id else ()))
-    offering = Offering(door.home, tool_sets=sets, bench_id=bench_id)
+    offering = Toolbox(door.home, tool_sets=sets, bench_id=bench_id)
     if not http:
         serve_stdio(offering)
         return

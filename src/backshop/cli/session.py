@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
+
+from backshop.base.codec import decode
+from backshop.base.command import Nothing
 
 from .door import (
     Door,
@@ -18,6 +21,9 @@ from .door import (
     table,
     write_lines,
 )
+
+if TYPE_CHECKING:
+    from backshop.rails import session_view, studio_answers
 
 _FOLDER = click.Path(path_type=Path, file_okay=False, exists=True)
 
@@ -37,8 +43,10 @@ def list_(
     door: Door, status: str | None, workflow_id: str | None, query: str | None, limit: int
 ) -> None:
     """List sessions, the most recently used first."""
+    from backshop.rails import SessionsList, Studio  # loaded when needed (S2.4)
+
     request = given(status=status, workflowId=workflow_id, query=query, limit=limit)
-    door.call("RailsSessionsList", request, _sessions)
+    door.ask(Studio.sessions_list, decode(SessionsList, request), _sessions)
 
 
 @session.command("show")
@@ -46,9 +54,11 @@ def list_(
 @pass_door
 def session_show(door: Door, session_id: str) -> None:
     """Show SESSION: its runs and its own notes."""
+    from backshop.rails import SessionGet, Studio  # loaded when needed (S2.4)
+
     with door.shop() as shop:
-        request = {"sessionId": shop.rails.session_id(session_id)}
-        door.show(shop.call("RailsSessionGet", request), _session)
+        request = SessionGet(session_id=shop.rails.session_id(session_id))
+        door.show(shop.ask(Studio.session_get, request), _session)
 
 
 @session.command("start")
@@ -95,16 +105,18 @@ def export(
     output: Path | None,
 ) -> None:
     """Export SESSION to standard output or to a file."""
+    from backshop.rails import SessionExport, Studio  # loaded when needed (S2.4)
+
     request = given(format=kind, salvage=salvage, times=times)
     with door.shop() as shop:
         request["sessionId"] = shop.rails.session_id(session_id)
         if run_id is not None:
             request["runId"] = shop.rails.run_id(run_id)
-        found = shop.call("RailsSessionExport", request)
+        found = shop.ask(Studio.session_export, decode(SessionExport, request))
     if output is None:
-        door.show(found, lambda value: str(value["text"]).rstrip("\n"))
+        door.show(found, lambda exported: exported.text.rstrip("\n"))
         return
-    write_lines(output, [found["text"]])
+    write_lines(output, [found.text])
     door.show({"path": str(output), "format": kind}, lambda value: f"wrote {value['path']}")
 
 
@@ -113,8 +125,10 @@ def export(
 @pass_door
 def import_(door: Door, file: Path) -> None:
     """Bring in the session of a bundle; under new ids if it is here already."""
-    request = {"bundle": read_text(file)}
-    door.call("RailsSessionImport", request, lambda value: value["sessionId"])
+    from backshop.rails import SessionImport, Studio  # loaded when needed (S2.4)
+
+    request = SessionImport(bundle=read_text(file))
+    door.ask(Studio.session_import, request, lambda imported: imported.session_id)
 
 
 @session.command()
@@ -123,10 +137,12 @@ def import_(door: Door, file: Path) -> None:
 @pass_door
 def keep(door: Door, session_id: str, off: bool) -> None:
     """Keep SESSION for good."""
+    from backshop.rails import SessionSetKeep, Studio  # loaded when needed (S2.4)
+
     with door.shop() as shop:
-        request = {"sessionId": shop.rails.session_id(session_id), "keep": not off}
-        kept = shop.call("RailsSessionSetKeep", request)
-        door.show(kept, lambda value: "kept" if value["keep"] else "not kept")
+        request = SessionSetKeep(session_id=shop.rails.session_id(session_id), keep=not off)
+        kept = shop.ask(Studio.session_set_keep, request)
+        door.show(kept, lambda now: "kept" if now.keep else "not kept")
 
 
 @session.command()
@@ -135,62 +151,69 @@ def keep(door: Door, session_id: str, off: bool) -> None:
 @pass_door
 def delete(door: Door, session_id: str, yes: bool) -> None:
     """Delete SESSION; its tokens end with it."""
+    from backshop.rails import SessionDelete, Studio  # loaded when needed (S2.4)
+
     with door.shop() as shop:
         found = shop.rails.session_id(session_id)
         if not yes:
             door.confirm(f"Delete {clean(found)} for good?")
-        deleted = shop.call("RailsSessionDelete", {"sessionId": found, "confirm": found})
-        door.show(deleted, lambda value: f"deleted {value['sessionId']}")
+        request = SessionDelete(session_id=found, confirm=found)
+        gone = shop.ask(Studio.session_delete, request)
+        door.show(gone, lambda deleted: f"deleted {deleted.session_id}")
 
 
 @session.command("rotate-keys")
 @pass_door
 def rotate_keys(door: Door) -> None:
     """Sign tokens with a new key; tokens older than the last rotation end."""
-    door.call("RailsKeysRotate", {}, lambda _: "tokens are signed with a new key")
+    from backshop.rails import Studio  # loaded when needed (S2.4)
+
+    door.ask(Studio.keys_rotate, Nothing(), lambda _: "tokens are signed with a new key")
 
 
-def _sessions(found: dict[str, Any]) -> str:
-    if not found["sessions"]:
+def _sessions(found: studio_answers.SessionsListed) -> str:
+    if not found.sessions:
         return "no sessions yet"
     rows = [
         (
-            one["sessionId"],
-            one["status"] if one["health"] == "healthy" else one["health"],
-            one.get("currentStepId") or "",
-            one.get("lastActivity") or "",
-            one["title"] or "",
+            one.session_id,
+            one.status if one.health == "healthy" else one.health,
+            one.current_step_id or "",
+            one.last_activity or "",
+            one.title or "",
         )
-        for one in found["sessions"]
+        for one in found.sessions
     ]
     return table(rows, ("session", "status", "step", "last activity", "title"))
 
 
-def _session(found: dict[str, Any]) -> str:
+def _session(found: session_view.SessionPage) -> str:
     rows = [
-        (one["runId"], one["resumeRef"], one["workflowId"], one["status"], one["title"] or "")
-        for one in found["runList"]
+        (one.run_id, one.resume_ref, one.workflow_id, one.status, one.title or "")
+        for one in found.run_list
     ]
-    text = f"{found['sessionId']}  {clean(found['title'] or '')}  {found['health']}"
+    text = f"{found.session_id}  {clean(found.title or '')}  {found.health}"
     if rows:
         text += "\n" + table(rows, ("run", "resume ref", "workflow", "status", "title"))
-    for note in found["notes"]:
-        said = str(note.get("notesMarkdown", note.get("kind")))
+    for note in found.notes:
+        said = str(note.notes_markdown if note.channel == "recap" else note.kind)
         text += f"\nnote: {clean_lines(said[:200], '  ')}"
     return text
 
 
-def _candidates(found: dict[str, Any]) -> str:
-    if not found["candidates"]:
-        return "no earlier work here"
+def _candidates(value: dict[str, object]) -> str:
+    from backshop.rails import answers  # loaded by now (S2.4)
+
     rows = [
         (
-            one["resumeRef"] or one["sessionId"],
-            one["status"],
-            one["pendingStepId"] or "",
-            ", ".join(one["whyMatched"]),
-            one["title"] or "",
+            one.resume_ref or one.session_id,
+            one.status,
+            one.pending_step_id or "",
+            ", ".join(one.why_matched),
+            one.title or "",
         )
-        for one in found["candidates"]
+        for one in decode(answers.Resumed, value).candidates
     ]
-    return table(rows, ("work", "status", "step", "why", "title"))
+    return (
+        table(rows, ("work", "status", "step", "why", "title")) if rows else "no earlier work here"
+    )

@@ -5,13 +5,19 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from backshop.base.codec import decode
+from backshop.base.command import Nothing
+
 from .door import Door, DoorGroup, clean, clean_lines, given, pass_door, read_text, table
+
+if TYPE_CHECKING:
+    from backshop.rails import Finding, answers, definitions, run_view
 
 _FOLDER = click.Path(path_type=Path, file_okay=False, exists=True)
 _WATCH_S = 0.5
@@ -47,8 +53,10 @@ def workflow() -> None:
 @pass_door
 def list_(door: Door, query: str | None, kind: str | None, workspace: Path | None) -> None:
     """Show the workflows there are, and the files that cannot run."""
+    from backshop.rails import ListWorkflows, Rails  # loaded when needed (S2.4)
+
     request = given(query=query, kind=kind, limit=200, **_place(workspace))
-    door.call("list_workflows", request, _listed)
+    door.ask(Rails.workflows, decode(ListWorkflows, request), _listed)
 
 
 @workflow.command()
@@ -64,14 +72,24 @@ def list_(door: Door, query: str | None, kind: str | None, workspace: Path | Non
 @pass_door
 def inspect(door: Door, workflow_id: str, mode: str, workspace: Path | None) -> None:
     """Show one workflow: its steps, its compiled form, or the file as it was written."""
+    from backshop.rails import (  # loaded when needed (S2.4)
+        Definitions,
+        InspectWorkflow,
+        Rails,
+        Studio,
+        definitions,
+    )
+    from backshop.rails import studio_requests as requests
+
     request = {"workflowId": workflow_id, **_place(workspace)}
     if mode == "source":
-        door.call("RailsWorkflowSource", request, lambda value: clean_lines(value["source"]))
-        return
-    if mode == "pinned":
-        door.call("RailsWorkflowPinned", {"workflowHash": workflow_id}, _inspected)
-        return
-    door.call("inspect_workflow", {**request, "mode": mode}, _inspected)
+        asked = decode(definitions.WorkflowSource, request)
+        door.ask(Definitions.workflow_source, asked, lambda text: clean_lines(text.source))
+    elif mode == "pinned":
+        kept = decode(requests.WorkflowPinned, {"workflowHash": workflow_id})
+        door.ask(Studio.workflow_pinned, kept, _pinned)
+    else:
+        door.ask(Rails.workflow, decode(InspectWorkflow, {**request, "mode": mode}), _inspected)
 
 
 @workflow.command()
@@ -82,18 +100,23 @@ def inspect(door: Door, workflow_id: str, mode: str, workspace: Path | None) -> 
 @pass_door
 def validate(door: Door, file: Path, strict: bool, watch: bool, workspace: Path | None) -> None:
     """Check FILE and list everything that is wrong with it; exit code 1 if it cannot run."""
-    request = {"path": str(file.absolute()), "strict": strict, **_place(workspace)}
+    from backshop.rails import Definitions, definitions  # loaded when needed (S2.4)
+
+    path = str(file.absolute())
+    request = decode(
+        definitions.WorkflowValidate, {"path": path, "strict": strict, **_place(workspace)}
+    )
     before = _state(file)  # taken before the check, so that no change falls between
     with door.shop() as shop:
-        found = shop.call("RailsWorkflowValidate", request)
+        found = shop.ask(Definitions.workflow_validate, request)
         door.show(found, _validated)
         try:
             for _ in _changes(file, before) if watch else ():
-                found = shop.call("RailsWorkflowValidate", request)
+                found = shop.ask(Definitions.workflow_validate, request)
                 door.show(found, _validated)
         except KeyboardInterrupt:  # how watching ends; the last answer counts
             pass
-    if not found["valid"]:
+    if not found.valid:
         raise click.exceptions.Exit(1)
 
 
@@ -107,8 +130,10 @@ def new(
     door: Door, workflow_id: str, name: str | None, is_project: bool, workspace: Path | None
 ) -> None:
     """Write a commented starting point that runs as it is."""
+    from backshop.rails import Definitions, definitions  # loaded when needed (S2.4)
+
     request = given(workflowId=workflow_id, name=name, **_into(is_project, workspace))
-    door.call("RailsWorkflowNew", request, _saved)
+    door.ask(Definitions.workflow_new, decode(definitions.WorkflowNew, request), _saved)
 
 
 @workflow.command()
@@ -126,9 +151,11 @@ def save(
     door: Door, file: Any, expected: str | None, is_project: bool, workspace: Path | None
 ) -> None:
     """Check FILE (- for standard input) strictly and put it among the workflows."""
+    from backshop.rails import Definitions, definitions  # loaded when needed (S2.4)
+
     seen = "" if expected == "none" else expected
     request = given(source=read_text(file), expectedHash=seen, **_into(is_project, workspace))
-    door.call("RailsWorkflowSave", request, _saved)
+    door.ask(Definitions.workflow_save, decode(definitions.WorkflowSave, request), _saved)
 
 
 @workflow.command()
@@ -141,8 +168,10 @@ def copy(
     door: Door, workflow_id: str, new_id: str, is_project: bool, workspace: Path | None
 ) -> None:
     """Save a workflow under another id, to change it."""
+    from backshop.rails import Definitions, definitions  # loaded when needed (S2.4)
+
     request = {"workflowId": workflow_id, "newId": new_id, **_into(is_project, workspace)}
-    door.call("RailsWorkflowCopy", request, _saved)
+    door.ask(Definitions.workflow_copy, decode(definitions.WorkflowCopy, request), _saved)
 
 
 @workflow.command()
@@ -171,25 +200,31 @@ def delete(
     workspace: Path | None,
 ) -> None:
     """Take a workflow of yours away; runs that began with it go on as they began."""
+    from backshop.rails import Definitions, definitions  # loaded when needed (S2.4)
+
     if not yes:
         door.confirm(f"Delete {clean(workflow_id)}?")
     into = _into(is_project, workspace)
     request = given(workflowId=workflow_id, expectedHash=expected, **into)
-    door.call("RailsWorkflowDelete", request, _deleted)
+    door.ask(Definitions.workflow_delete, decode(definitions.WorkflowDelete, request), _deleted)
 
 
 @workflow.command()
 @pass_door
 def sync(door: Door) -> None:
     """Fetch the repositories of the setting rails.git_sources."""
-    door.call("RailsSourcesSync", {}, _synced)
+    from backshop.rails import Definitions  # loaded when needed (S2.4)
+
+    door.ask(Definitions.sources_sync, Nothing(), _synced)
 
 
 @workflow.command()
 @pass_door
 def builtins(door: Door) -> None:
     """List what a workflow can use: templates, features, contracts, refs, capabilities."""
-    door.call("RailsBuiltinsList", {}, _builtins)
+    from backshop.rails import Definitions  # loaded when needed (S2.4)
+
+    door.ask(Definitions.builtins_list, Nothing(), _builtins)
 
 
 def _place(workspace: Path | None) -> dict[str, str]:
@@ -217,26 +252,28 @@ def _state(file: Path) -> tuple[int, int] | None:
     return status.st_mtime_ns, status.st_size
 
 
-def _listed(value: Mapping[str, Any]) -> str:
+def _listed(found: answers.Listed) -> str:
     rows: list[tuple[str, ...]] = [
-        (one["workflowId"], one["kind"], one["sourceKind"], str(one["stepCount"]), one["name"])
-        for one in value["workflows"]
+        (one.workflow_id, one.kind, one.source_kind, str(one.step_count), one.name)
+        for one in found.workflows
     ]
     parts = [table(rows, ("ID", "KIND", "FROM", "STEPS", "NAME"))]
-    for broken in value["invalid"]:
-        parts.append(f"{clean(broken['file'])} cannot run:\n{_findings(broken['findings'])}")
-    parts += [f"note: {clean(one['message'])}" for one in value["warnings"]]
+    for broken in found.invalid:
+        parts.append(f"{clean(broken.file)} cannot run:\n{_findings(broken.findings)}")
+    parts += [f"note: {clean(one.message)}" for one in found.warnings]
     return "\n\n".join(parts)
 
 
-def _inspected(value: Mapping[str, Any]) -> str:
-    if "compiled" in value:
-        return json.dumps(value["compiled"], ensure_ascii=False, indent=2)
-    facts = value["metadata"]
-    head = f"{value['workflowId']}  {facts.get('version', '')}\n{facts.get('name', '')}\n"
-    lines = [clean_lines(head + facts.get("description", ""))]
-    lines += _outline(value.get("outline", ()), 1)
-    return "\n".join(lines)
+def _pinned(found: run_view.PinnedPage) -> str:
+    return json.dumps(found.compiled, ensure_ascii=False, indent=2)
+
+
+def _inspected(found: answers.Inspected) -> str:
+    if found.compiled is not None:
+        return json.dumps(found.compiled, ensure_ascii=False, indent=2)
+    facts = found.metadata
+    head = f"{found.workflow_id}  {facts['version']}\n{facts['name']}\n{facts['description']}"
+    return "\n".join([clean_lines(head), *_outline(found.outline or (), 1)])
 
 
 def _outline(steps: Any, depth: int) -> Iterator[str]:
@@ -257,50 +294,47 @@ def _loop(loop: Mapping[str, Any]) -> str:
     return f"{loop['type']}, at most {loop['maxIterations']} times"
 
 
-def _validated(value: Mapping[str, Any]) -> str:
-    findings = value["findings"]
-    if not findings:
-        return f"{clean(str(value['workflowId']))} is in order ({value['workflowHash'][:19]})"
-    verdict = "can run" if value["valid"] else "cannot run"
-    return f"{_findings(findings)}\n{clean(str(value.get('workflowId', 'it')))} {verdict}"
+def _validated(found: definitions.WorkflowValidated) -> str:
+    name = clean(found.workflow_id or "it")
+    if not found.findings:
+        return f"{name} is in order ({(found.workflow_hash or '')[:19]})"
+    return f"{_findings(found.findings)}\n{name} {'can run' if found.valid else 'cannot run'}"
 
 
-def _findings(findings: Any) -> str:
+def _findings(findings: Sequence[Finding | answers.FoundProblem]) -> str:
     lines = []
     for one in findings:
-        code = click.style(one["code"], fg=_COLOURS.get(one["severity"]))
-        code = code if sys.stdout.isatty() else one["code"]
-        lines.append(f"  {code} {clean(one['pointer'] or '/')}: {clean(one['message'])}")
-        if one.get("fix"):
-            lines.append(f"    instead: {clean(one['fix'])}")
+        code = click.style(one.code, fg=_COLOURS.get(one.severity))
+        code = code if sys.stdout.isatty() else one.code
+        lines.append(f"  {code} {clean(one.pointer or '/')}: {clean(one.message)}")
+        if one.fix:
+            lines.append(f"    instead: {clean(one.fix)}")
     return "\n".join(lines)
 
 
-def _saved(value: Mapping[str, Any]) -> str:
-    verb = "replaced" if value["replaced"] else "wrote"
-    text = f"{verb} {clean(value['path'])}\nstart it as {clean(value['workflowId'])}"
-    return f"{text}\n{_findings(value['findings'])}" if value["findings"] else text
+def _saved(found: definitions.WorkflowSaved) -> str:
+    verb = "replaced" if found.replaced else "wrote"
+    text = f"{verb} {clean(found.path)}\nstart it as {clean(found.workflow_id)}"
+    return f"{text}\n{_findings(found.findings)}" if found.findings else text
 
 
-def _deleted(value: Mapping[str, Any]) -> str:
-    text = f"deleted {clean(value['path'])}"
-    if value.get("uncovered"):
-        text += f"\n{clean(value['workflowId'])} is {clean(value['uncovered'])} now"
+def _deleted(found: definitions.WorkflowDeleted) -> str:
+    text = f"deleted {clean(found.path)}"
+    if found.uncovered:
+        text += f"\n{clean(found.workflow_id)} is {clean(found.uncovered)} now"
     return text
 
 
-def _synced(value: Mapping[str, Any]) -> str:
-    if not value["repositories"]:
+def _synced(found: definitions.SourcesSynced) -> str:
+    if not found.repositories:
         return "no repository is configured (setting rails.git_sources)"
     return "\n".join(
-        f"{clean(one['url'])} {clean(one['ref'])}: "
-        + (f"failed, {clean(one['error'])}" if one.get("error") else f"at {one['commit'][:12]}")
-        for one in value["repositories"]
+        f"{clean(one.url)} {clean(one.ref)}: "
+        + (f"failed, {clean(one.error)}" if one.error else f"at {(one.commit or '')[:12]}")
+        for one in found.repositories
     )
 
 
-def _builtins(value: Mapping[str, Any]) -> str:
-    rows: list[tuple[str, ...]] = [
-        (one["kind"], one["id"], one["title"]) for one in value["builtins"]
-    ]
+def _builtins(found: definitions.BuiltinsListed) -> str:
+    rows: list[tuple[str, ...]] = [(one.kind, one.id, one.title) for one in found.builtins]
     return table(rows, ("KIND", "ID", "WHAT"))

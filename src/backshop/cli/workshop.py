@@ -6,6 +6,7 @@ import json
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from shlex import quote
@@ -20,11 +21,20 @@ from backshop.base.labels import PHASES, PROPOSALS
 from backshop.base.system.interrupt import interrupts
 
 from .bench import BENCH
+from .bench import ask as ask_about
 from .door import Door, DoorCommand, clean, clean_lines, pass_door, write_lines
 from .review import changed_lines, proof_lines
 
 if TYPE_CHECKING:
     from backshop.app import Answer, Backshop, BenchWorkshop
+    from backshop.workshop.answers import (
+        Conversation,
+        Message,
+        PlanView,
+        RedoDone,
+        ToolLogEntry,
+        Undone,
+    )
 
 ENDED_WELL = ("complete", "canceled")
 _WAIT_S = 0.2
@@ -79,13 +89,12 @@ def history(door: Door, bench: str, limit: int, jsonl: Path | None, tools: bool)
     if tools and jsonl is None:
         raise click.UsageError("--tools goes with --jsonl")
     with door.shop() as shop:
-        bench_id = shop.bench_id(bench)
+        at = shop.workshop(bench)
         if jsonl is not None:
-            count = _export(shop, bench_id, jsonl, with_tools=tools)
+            count = _export(shop, at.id, jsonl, with_tools=tools)
             door.show({"records": count, "path": str(jsonl)}, lambda v: f"{v['records']} records")
             return
-        request = {"workbench_id": bench_id, "limit": limit}
-        door.show(shop.call("WorkshopGetConversation", request), _transcript)
+        door.show(at.history(limit=limit), _transcript)
 
 
 @click.command(cls=DoorCommand)
@@ -94,9 +103,10 @@ def history(door: Door, bench: str, limit: int, jsonl: Path | None, tools: bool)
 @pass_door
 def plan(door: Door, bench: str, turn: str | None) -> None:
     """Show what the agent found out, planned and reported in BENCH."""
-    with door.shop() as shop:
-        request = {"workbench_id": shop.bench_id(bench), **({"turn_id": turn} if turn else {})}
-        door.show(shop.call("WorkshopGetPlan", request), _planned)
+    from backshop.workshop import Workshop, requests  # loaded when needed (S2.4)
+
+    wish = partial(requests.GetPlan, turn_id=turn or None)
+    door.show(ask_about(door, bench, Workshop.get_plan, wish), _planned)
 
 
 @click.command(cls=DoorCommand)
@@ -104,9 +114,10 @@ def plan(door: Door, bench: str, turn: str | None) -> None:
 @pass_door
 def cancel(door: Door, bench: str) -> None:
     """Stop the agent at work on BENCH."""
-    with door.shop() as shop:
-        done = shop.call("WorkshopCancelRun", {"workbench_id": shop.bench_id(bench)})
-        door.show(done, lambda v: "stopping" if v["cancel_requested"] else "nothing runs")
+    from backshop.workshop import Workshop, requests  # loaded when needed (S2.4)
+
+    done = ask_about(door, bench, Workshop.cancel_run, requests.CancelRun)
+    door.show(done, lambda v: "stopping" if v.cancel_requested else "nothing runs")
 
 
 @click.command(cls=DoorCommand, context_settings={"ignore_unknown_options": True})
@@ -125,20 +136,19 @@ def rewind(
 ) -> None:
     """Go back to MESSAGE (an id, or -1, -2 … counted from the end), files included."""
     with door.shop() as shop:
-        bench_id = shop.bench_id(bench)
-        request = {"workbench_id": bench_id, "message_id": _message(shop, bench_id, message)}
-        if mode is not None:
-            request["mode"] = mode
-        effects = shop.call("WorkshopUndoToMessage", {**request, "dry_run": True})
+        at = shop.workshop(bench)
+        message_id = _message(at, message)
+        shown = at.rewind(message_id, mode=mode, dry_run=True)
         if dry_run:
-            door.show(effects, _effects)
+            door.show(shown, _effects)
             return
-        must_choose = mode is None and effects["effects"]["choices"]  # refused, with the choices
-        if not yes and not must_choose and effects["effects"]["discarded_count"]:
-            click.echo(_effects(effects), err=True)
+        effects = shown.effects
+        must_choose = mode is None and effects and effects.choices  # refused, with the choices
+        if not yes and not must_choose and effects and effects.discarded_count:
+            click.echo(_effects(shown), err=True)
             door.confirm("Go back?")
-        done = shop.call("WorkshopUndoToMessage", request)
-        door.show(done, lambda v: _proved(f"went back over {v['discarded_count']} records", v))
+        done = at.rewind(message_id, mode=mode)
+        door.show(done, lambda v: _proved(f"went back over {v.discarded_count} records", v))
 
 
 @click.command(cls=DoorCommand)
@@ -147,8 +157,8 @@ def rewind(
 def redo(door: Door, bench: str) -> None:
     """Take the last rewind of BENCH back; after `regenerate`, go to the other answer."""
     with door.shop() as shop:
-        done = shop.call("WorkshopRedo", {"workbench_id": shop.bench_id(bench)})
-        said = f"the conversation ends at {done['conversation_head_id']} again"
+        done = shop.workshop(bench).redo()
+        said = f"the conversation ends at {done.conversation_head_id} again"
         door.show(done, lambda v: _proved(said, v))
 
 
@@ -295,17 +305,15 @@ def _line() -> str:
 # ---------------------------------------------------------------- records
 
 
-def _message(shop: Backshop, bench_id: str, text: str) -> str:
+def _message(at: BenchWorkshop, text: str) -> str:
     """Return the id that MESSAGE stands for (S4.3)."""
     if not text.removeprefix("-").isdigit() or not text.startswith("-"):
         return text
-    request = {"workbench_id": bench_id, "limit": 1000}
-    found = shop.call("WorkshopGetConversation", request)["messages"]
-    line = [m for m in found if m.get("advances_head")]
+    line = [m.message_id for m in at.history(limit=1000).messages if m.advances_head]
     place = int(text)
     if not -len(line) <= place < 0:
         raise NotFound(_too_far(place, len(line)), reason="message_not_found")
-    return str(line[place]["message_id"])
+    return str(line[place])
 
 
 def _too_far(place: int, count: int) -> str:
@@ -315,79 +323,82 @@ def _too_far(place: int, count: int) -> str:
     return f"the conversation does not go back as far as {place}; {last}"
 
 
-def _proved(said: str, done: dict[str, Any]) -> str:
-    changed = done["changed"]
+def _proved(said: str, done: Undone | RedoDone) -> str:
+    changed = done.changed
     return "\n".join([said, *changed_lines(changed), *proof_lines(changed, "as it was")])
 
 
-def _effects(shown: dict[str, Any]) -> str:
-    effects = shown["effects"]
+def _effects(shown: Undone) -> str:
+    effects = shown.effects
+    assert effects is not None
     drafts = {
         "none": "there is no Draft",
         "keep": "the Draft stays as it is",
         "restore": "the Draft becomes what it was then",
         "discard": "the Draft goes",
     }
-    lines = [f"{effects['discarded_count']} records are discarded", drafts[effects["draft"]]]
-    if effects["published_changed"]:
+    lines = [f"{effects.discarded_count} records are discarded", drafts[effects.draft]]
+    if effects.published_changed:
         lines.append("files were published or restored since then")
-        lines += [f"would disappear: {clean(path)}" for path in effects["files_lost"]]
-    lines += changed_lines(shown["changed"])
-    if effects["choices"]:
-        lines.append(f"choose with --mode: {', '.join(effects['choices'])}")
+        lines += [f"would disappear: {clean(path)}" for path in effects.files_lost]
+    lines += changed_lines(shown.changed)
+    if effects.choices:
+        lines.append(f"choose with --mode: {', '.join(effects.choices)}")
     return "\n".join(lines)
 
 
-def _transcript(page: dict[str, Any]) -> str:
+def _transcript(page: Conversation) -> str:
     lines = []
-    for one in page["messages"]:
-        what = one.get("event_kind") or one["role"]
-        name = who(one.get("by"))
+    for one in page.messages:
+        what = str(one.event_kind or one.role)
+        name = who(one.by)
         said = what if name is None else name if what == "user" else f"{what} by {name}"
-        note = "" if one["status"] == "complete" else f" ({one['status']})"
-        lines.append(f"[{one['created_at']}] {clean(said)}{note}  {one['message_id']}")
-        if one["text"]:
-            lines.append(clean_lines(one["text"]))
-        lines += [f"| {clean(line)}" for line in one.get("facts_lines") or ()]
+        note = "" if one.status == "complete" else f" ({one.status})"
+        lines.append(f"[{one.created_at}] {clean(said)}{note}  {one.message_id}")
+        if one.text:
+            lines.append(clean_lines(one.text))
+        lines += [f"| {clean(line)}" for line in one.facts_lines or ()]
     return "\n".join(lines) or "nothing was said yet"
 
 
-def _planned(shown: dict[str, Any]) -> str:
-    parts = [shown["research_md"], shown["plan_md"]]
-    for one in shown["items"]:
-        why = f": {one['reason']}" if one.get("reason") else ""
-        parts.append(f"{one['number']}. {one['label']} ({one['status']}{why})")
-        parts += [
-            report["text"] for report in shown["reports"] if report["number"] == one["number"]
-        ]
+def _planned(shown: PlanView) -> str:
+    parts = [shown.research_md, shown.plan_md]
+    for one in shown.items:
+        why = f": {one.reason}" if one.reason else ""
+        parts.append(f"{one.number}. {one.label} ({one.status}{why})")
+        parts += [report.text for report in shown.reports if report.number == one.number]
     return "\n\n".join(clean_lines(part) for part in parts if part) or "no turn made a plan yet"
 
 
 def _export(shop: Backshop, bench_id: str, path: Path, *, with_tools: bool) -> int:
     """Write every record in commit order (W2.1), tool calls where they began; return how many."""
-    pages: list[list[dict[str, Any]]] = []
-    request: dict[str, Any] = {"workbench_id": bench_id, "limit": 1000, "include_inactive": True}
+    from backshop.workshop import Workshop, requests  # loaded when needed (S2.4)
+
+    said: list[Message] = []
+    wish = requests.GetConversation(workbench_id=bench_id, limit=1000, include_inactive=True)
     while True:
-        page = shop.call("WorkshopGetConversation", request)
-        pages.insert(0, page["messages"])
-        if not page["has_more"]:
+        page = shop.ask(Workshop.get_conversation, wish)
+        said[:0] = page.messages
+        if not page.has_more:
             break
-        request["before"] = page["messages"][0]["message_id"]
-    records = [one for page in pages for one in page]
+        wish = replace(wish, before=said[0].message_id)
+    records = [encode(one) for one in said]
     if with_tools:
-        calls = [{"type": "tool_call", **one} for one in _tool_log(shop, bench_id)]
+        calls = [{"type": "tool_call", **encode(one)} for one in _tool_log(shop, bench_id)]
         records = sorted([*records, *calls], key=lambda one: one.get("created_at") or one["ts"])
     lines = (json.dumps(one, ensure_ascii=False, sort_keys=True) + "\n" for one in records)
     write_lines(path, lines)
     return len(records)
 
 
-def _tool_log(shop: Backshop, bench_id: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
+def _tool_log(shop: Backshop, bench_id: str) -> list[ToolLogEntry]:
+    from backshop.workshop import Workshop, requests  # loaded when needed (S2.4)
+
+    found: list[ToolLogEntry] = []
     while True:
-        after = found[-1]["id"] if found else 0
-        request = {"workbench_id": bench_id, "limit": 1000, "after": after}
-        page = shop.call("WorkshopGetToolLog", request)
-        found += page["entries"]
-        if not page["has_more"]:
+        after = found[-1].id if found else 0
+        wish = requests.GetToolLog(workbench_id=bench_id, limit=1000, after=after)
+        page = shop.ask(Workshop.get_tool_log, wish)
+        found += page.entries
+        if not page.has_more:
             return found

@@ -1,4 +1,4 @@
-"""Finds the module for a file, checks what may be done with it, and has a worker do it.
+"""Which module reads which kind of file, built in or plugged in; has a worker do it (F1.4).
 
 To plug in a kind: put its module in `BUILTIN` under its dotted name and run the conformance suite
 `backshop.testing.conformance.formats` on it. Outside this package, declare an entry point in the
@@ -35,6 +35,7 @@ BUILTIN: Mapping[Kind, str] = {
     Kind.IMAGE: HERE + "picture.image",
 }
 GROUP = "backshop.formats"
+_TABLES = HERE + "table_task"
 OFFICE = frozenset({Kind.XLSX, Kind.DOCX, Kind.PPTX})
 _HARD = Limits(
     max_file_bytes=numbers.FILE_HARD_MAX_BYTES,
@@ -139,6 +140,10 @@ class Dispatcher:
         task = Task(module=module, function=function, args=args, reads=_paths(args))
         return self._pool.call(task, timeout_s or self.limits.read_timeout_s)
 
+    def map_call(self, module: str, function: str, *args: object) -> object:
+        """Run a function that looks at whole files, in the time of a map."""
+        return self.read_call(module, function, *args, timeout_s=self.limits.map_timeout_s)
+
     def write_call(self, module: str, function: str, out: Path, *args: object) -> Applied:
         """Run a function that writes `out`; on failure nothing is left there."""
         out, args = out.absolute(), tuple(map(_absolute, args))
@@ -150,13 +155,15 @@ class Dispatcher:
             writes=(str(out.parent),),
             writing=True,
         )
-        done = self._pool.call(task, self.limits.write_timeout_s, (out,))
+        return self._written(task, self.limits.write_timeout_s, out)
+
+    def _written(self, task: Task, timeout_s: float, out: Path) -> Applied:
+        done = self._pool.call(task, timeout_s, (out,))
         assert isinstance(done, Applied)
         return done
 
     def table_read(
         self,
-        module: str,
         function: str,
         source: Source,
         region: dict[str, object],
@@ -164,7 +171,7 @@ class Dispatcher:
     ) -> object:
         """Ask the table of a file; the first question also takes the file in."""
         task = Task(
-            module=module,
+            module=_TABLES,
             function="run",
             args=(function, _absolute(source), self._table_folder, region),
             kwargs=arguments,
@@ -176,7 +183,6 @@ class Dispatcher:
 
     def table_write(
         self,
-        module: str,
         function: str,
         source: Source,
         region: dict[str, object],
@@ -187,7 +193,7 @@ class Dispatcher:
         """Have a table tool write `out`."""
         out = out.absolute()
         task = Task(
-            module=module,
+            module=_TABLES,
             function="run",
             args=(function, _absolute(source), self._table_folder, region),
             kwargs={**{name: _absolute(value) for name, value in arguments.items()}, "out": out},
@@ -196,10 +202,7 @@ class Dispatcher:
             writing=True,
         )
         self.readable(source)
-        timeout_s = self.limits.map_timeout_s + self.limits.write_timeout_s
-        done = self._pool.call(task, timeout_s, (out,))
-        assert isinstance(done, Applied)
-        return done
+        return self._written(task, self.limits.map_timeout_s + self.limits.write_timeout_s, out)
 
     @cached_property
     def _table_folder(self) -> Path:

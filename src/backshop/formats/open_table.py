@@ -6,16 +6,14 @@ cache, so a handle stays good for as long as its source does.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from backshop.base import limits as numbers
 
-from .dispatch import HERE, Dispatcher
-from .protocol import Applied, Json, JsonObject, Map, Source
-
-_MODULE = HERE + "table_task"
+from .dispatch import Dispatcher
+from .protocol import Applied, Json, JsonObject, Map, Source, as_object
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,41 +38,34 @@ class OpenTable:
 
     def describe(self) -> JsonObject:
         """Return what each column holds (F27.2)."""
-        return _object(self._ask("table_describe"))
+        return as_object(self._ask("table_describe"))
 
     def stats(self, columns: Sequence[str] | None = None) -> JsonObject:
         """Return statistics of some columns, or of all (F27.3)."""
-        return _object(self._ask("table_stats", columns=columns))
+        return as_object(self._ask("table_stats", columns=columns))
 
     def read_rows(
         self, row_start: int, row_count: int, columns: Sequence[str] | None = None
     ) -> JsonObject:
         """Return rows in source order, the first counted 1 (F27.4)."""
         window = {"row_start": row_start, "row_count": row_count}
-        return _object(self._ask("table_read_rows", columns=columns, **window))
+        return as_object(self._ask("table_read_rows", columns=columns, **window))
 
     def query(
         self, query: str, window_rows: int = numbers.TABLE_WINDOW_ROWS, window_offset: int = 0
     ) -> JsonObject:
         """Return a window of the result of one SELECT over `data` (F26, F27.5)."""
         window = {"window_rows": window_rows, "window_offset": window_offset}
-        return _object(self._ask("table_query", query=query, **window))
+        return as_object(self._ask("table_query", query=query, **window))
 
     def write(
         self, function: str, out: Path, *, also: tuple[Source, ...] = (), **arguments: object
     ) -> Applied:
         """Run a table tool that writes `out` (F28) and may also read the `also` sources."""
-        return self._do.table_write(
-            _MODULE, function, self.source, self._region(), out, also, arguments
-        )
+        return self._do.table_write(function, self.source, self._region(), out, also, arguments)
 
     def _ask(self, function: str, **arguments: object) -> object:
-        return self._do.table_read(_MODULE, function, self.source, self._region(), arguments)
+        return self._do.table_read(function, self.source, self._region(), arguments)
 
     def _region(self) -> dict[str, object]:
         return {"sheet": self.sheet, "range": self.range, "header_row": self.header_row}
-
-
-def _object(value: object) -> JsonObject:
-    assert isinstance(value, Mapping)
-    return value

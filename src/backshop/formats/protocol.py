@@ -40,6 +40,12 @@ Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json
 JsonObject: TypeAlias = Mapping[str, Json]
 
 
+def as_object(value: object) -> JsonObject:
+    """Return a value that is a JSON object."""
+    assert isinstance(value, Mapping)
+    return value
+
+
 class Kind(StrEnum):
     """The nine kinds of file (F2.1, B6.1)."""
 
@@ -210,6 +216,12 @@ class Op:
     def where(self) -> str:
         """How errors name this operation (F16.4)."""
         return f"operations[{self.index}]"
+
+    def number(self, name: str) -> int:
+        """Return a whole number that the operation's specification requires."""
+        value = self.args[name]
+        assert isinstance(value, int)
+        return value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""The entry points of F1.4 over all kinds of file."""
+"""`Formats`: map, read, edit, compare all kinds of file; `dispatch` knows the kinds (F1.4)."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ from .protocol import (
     Read,
     Selector,
     Source,
+    as_object,
 )
 from .window import shorten
 
@@ -112,9 +113,7 @@ class Formats:
             return {**common, "warnings": []}
         try:
             check_size(source, kind.kind, self.limits)
-            extra = self._do.read_call(
-                module, "get_info", source, timeout_s=self.limits.map_timeout_s
-            )
+            extra = self._do.map_call(module, "get_info", source)
         except FormatError as error:
             return {**common, "warnings": [_as_warning(error)]}
         assert isinstance(extra, Mapping)
@@ -130,11 +129,10 @@ class Formats:
         if known is not None:
             return known
         module, kind = self._do.readable(source)
-        timeout_s = self.limits.map_timeout_s
         if kind is Kind.CSV:
             drawn: object = self.open_table(source).draw()
         else:
-            drawn = self._do.read_call(module, "get_map", source, timeout_s=timeout_s)
+            drawn = self._do.map_call(module, "get_map", source)
         assert isinstance(drawn, Map)
         full = drawn.to_json(source)
         for name, most in _LEVELS.items():
@@ -144,33 +142,30 @@ class Formats:
     def read(self, source: Source, selector: Selector | None = None) -> Read:
         """Return a part of a file as text (F5.2)."""
         module, _ = self._do.readable(source)
-        limit = self.limits.read_timeout_s
-        value = self._do.read_call(module, "read", source, selector or Selector(), timeout_s=limit)
-        return _a(Read, value)
+        return _a(Read, self._do.read_call(module, "read", source, selector or Selector()))
 
     def get_styles(self, source: Source, sheet: str | None = None) -> JsonObject:
         """Return the styles and assets of an office file (F21)."""
         module = self._do.office(source)
         args = (source,) if sheet is None else (source, sheet)
-        return _object(self._do.read_call(module, "get_styles", *args))
+        return as_object(self._do.read_call(module, "get_styles", *args))
 
     def extract_lines(self, source: Source) -> list[str]:
         """Return stable lines for review (F29.1)."""
         module, _ = self._do.readable(source)
-        limit = self.limits.map_timeout_s
-        return _a(list, self._do.read_call(module, "extract_lines", source, timeout_s=limit))
+        return _a(list, self._do.map_call(module, "extract_lines", source))
 
     def extract_section(self, source: Source, section_index: int) -> JsonObject:
         """Return one section of a document (F29.2)."""
         module, _ = self._do.readable(source)
-        return _object(self._do.read_call(module, "extract_section", source, section_index))
+        return as_object(self._do.read_call(module, "extract_section", source, section_index))
 
     def extract_slide(
         self, source: Source, slide_index: int, detail: str = "positioned"
     ) -> JsonObject:
         """Return one slide of a presentation (F29.3)."""
         module, _ = self._do.readable(source)
-        return _object(self._do.read_call(module, "extract_slide", source, slide_index, detail))
+        return as_object(self._do.read_call(module, "extract_slide", source, slide_index, detail))
 
     def extract_grid(
         self,
@@ -184,8 +179,8 @@ class Formats:
         """Return a window of a sheet with values, formulas and looks (F29.4)."""
         module, _ = self._do.readable(source)
         window = (sheet, row_start, col_start, row_count, col_count)
-        limit = self.limits.map_timeout_s  # a sheet that is not written as usual is surveyed
-        return _object(self._do.read_call(module, "extract_grid", source, *window, timeout_s=limit))
+        # a sheet that is not written as usual is surveyed, which takes the time of a map
+        return as_object(self._do.map_call(module, "extract_grid", source, *window))
 
     def diff_cells(
         self,
@@ -197,11 +192,7 @@ class Formats:
         """Return how many cells differ between two workbooks, and some of them (F29.5)."""
         module, _ = self._do.readable(after)
         self._do.readable(before)
-        found = self._do.read_call(
-            *(module, "diff_cells", before, after, skip, limit),
-            timeout_s=self.limits.map_timeout_s,
-        )
-        return _object(found)
+        return as_object(self._do.map_call(module, "diff_cells", before, after, skip, limit))
 
     def diff_window(
         self,
@@ -217,10 +208,8 @@ class Formats:
         module, _ = self._do.readable(after)
         self._do.readable(before)
         window = (sheet, row_start, col_start, row_count, col_count)
-        found = self._do.read_call(
-            *(module, "diff_window", before, after, *window), timeout_s=self.limits.map_timeout_s
-        )
-        return [_object(one) for one in _a(list, found)]
+        found = self._do.map_call(module, "diff_window", before, after, *window)
+        return [as_object(one) for one in _a(list, found)]
 
     def diff_rest(self, before: Source, after: Source) -> JsonObject:
         """Return what differs between two versions beyond what their diff tells (B12.22).
@@ -230,8 +219,7 @@ class Formats:
         module, kind = self._do.readable(after)
         if kind not in _IN_PARTS or self._do.readable(before)[1] is not kind:
             raise fail("unsupported_format", f"{after.name!r} does not consist of parts")
-        limit = self.limits.map_timeout_s
-        return _object(self._do.read_call(module, "diff_rest", before, after, timeout_s=limit))
+        return as_object(self._do.map_call(module, "diff_rest", before, after))
 
     def diff_beside(self, before: Source, after: Source, *, is_told: bool) -> list[Entry]:
         """Return what the lines of `diff_text` do not show: looks, pictures, all else (B12.22).
@@ -263,34 +251,24 @@ class Formats:
         """
         sides = [side for side in (before, after) if side is not None]
         kinds = {self._do.readable(side)[1] for side in sides}
-        limit = self.limits.map_timeout_s
         if kinds <= {Kind.TEXT, Kind.CSV}:
-            task = HERE + "text.plain"
-            return _a(
-                TextDiff, self._do.read_call(task, "text_diff", before, after, timeout_s=limit)
-            )
+            found = self._do.map_call(HERE + "text.plain", "text_diff", before, after)
+            return _a(TextDiff, found)
         old, new = ([] if side is None else self.extract_lines(side) for side in (before, after))
-        found = self._do.read_call(HERE + "diff.line_diff", "diff_lines", old, new, timeout_s=limit)
-        return _a(TextDiff, found)
+        return _a(TextDiff, self._do.map_call(HERE + "diff.line_diff", "diff_lines", old, new))
 
     def diff_table(self, before: Source, after: Source) -> TableDiff:
         """Return the row diff of two delimited files (B12.4)."""
         if {self._do.readable(side)[1] for side in (before, after)} != {Kind.CSV}:
             raise fail("unsupported_format", "only delimited files have rows")
-        limit = self.limits.map_timeout_s
-        module = HERE + "text.delimited"
-        found = self._do.read_call(module, "table_diff", before, after, timeout_s=limit)
+        found = self._do.map_call(HERE + "text.delimited", "table_diff", before, after)
         return _a(TableDiff, found)
 
     def diff_document(self, before: Source | None, after: Source | None) -> list[JsonObject]:
         """Return the sections of two versions of a document, paired, with their blocks (B12.5)."""
         sides = [self._extracted(side, "extract_document") for side in (before, after)]
         lines = [[] if side is None else self.extract_lines(side) for side in (before, after)]
-        limit = self.limits.map_timeout_s
-        done = self._do.read_call(
-            HERE + "diff.prose", "diff_documents", *sides, *lines, timeout_s=limit
-        )
-        return _a(list, done)
+        return _a(list, self._do.map_call(HERE + "diff.prose", "diff_documents", *sides, *lines))
 
     def diff_deck(
         self, before: Source | None, after: Source | None, rest: Sequence[JsonObject] = ()
@@ -300,18 +278,14 @@ class Formats:
         `rest` is that of `diff_rest`: what belongs to a slide becomes a fact of it.
         """
         sides = [self._extracted(side, "extract_deck") for side in (before, after)]
-        limit = self.limits.map_timeout_s
-        task = HERE + "diff.deck_diff"
-        found = self._do.read_call(task, "diff_decks", *sides, rest, timeout_s=limit)
-        return _a(list, found)
+        return _a(list, self._do.map_call(HERE + "diff.deck_diff", "diff_decks", *sides, rest))
 
     def diff_pages(self, before: Source, after: Source) -> list[JsonObject]:
         """Return the pages of two versions of a PDF, paired by what stands on them (B12.10)."""
         if {self._do.readable(side)[1] for side in (before, after)} != {Kind.PDF}:
             raise fail("unsupported_format", f"{after.name!r} has no pages of its own")
-        limit = self.limits.map_timeout_s
         module, _ = self._do.readable(after)
-        return _a(list, self._do.read_call(module, "diff_pages", before, after, timeout_s=limit))
+        return _a(list, self._do.map_call(module, "diff_pages", before, after))
 
     def _extracted(self, source: Source | None, how: str) -> JsonObject | None:
         if source is None:
@@ -319,8 +293,7 @@ class Formats:
         module, kind = self._do.readable(source)
         if kind not in _EXTRACTED[how]:
             raise fail("unsupported_format", f"{source.name!r} has no sections or slides")
-        limit = self.limits.map_timeout_s
-        return _object(self._do.read_call(module, how, source, timeout_s=limit))
+        return as_object(self._do.map_call(module, how, source))
 
     def open_table(
         self,
@@ -412,9 +385,4 @@ def _as_warning(error: FormatError) -> JsonObject:
 
 def _a(cls: type[T], value: object) -> T:
     assert isinstance(value, cls)
-    return value
-
-
-def _object(value: object) -> JsonObject:
-    assert isinstance(value, Mapping)
     return value

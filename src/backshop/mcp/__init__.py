@@ -2,6 +2,6 @@
 
 from .http import TOKEN_FILE, serve_http
 from .stdio import serve_stdio
-from .toolbox import Offering
+from .toolbox import Toolbox
 
-__all__ = ["TOKEN_FILE", "Offering", "serve_http", "serve_stdio"]
+__all__ = ["TOKEN_FILE", "Toolbox", "serve_http", "serve_stdio"]

@@ -1,4 +1,4 @@
-"""The tools of one bench as MCP offers them: answers with a schema, refusals with an envelope."""
+"""Passes the tools of `bench.tools` on to MCP clients, with schemas; none is defined here."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from backshop.base.errors import BackshopError, LimitExceeded, ValidationFailed
 from backshop.base.ids import UserId
 
 from .server import USER, build
-from .toolbox import Offering
+from .toolbox import Toolbox
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -46,13 +46,13 @@ def token_of(home: Path) -> str:
 class RequireToken:
     """Lets a request in with the home's token or a person's, and notes whose it was."""
 
-    def __init__(self, app: ASGIApp, offering: Offering, token: str) -> None:
-        from backshop.app import Guesses  # loaded when a server is started
+    def __init__(self, app: ASGIApp, offering: Toolbox, token: str) -> None:
+        from backshop.app import TokenThrottle  # loaded when a server is started
 
         self._app = app
         self._offering = offering
         self._wanted = _BEARER + token.encode()
-        self._guesses = Guesses(SystemClock())
+        self._guesses = TokenThrottle(SystemClock())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -131,7 +131,7 @@ def _principal(name: str) -> AuthenticatedUser:
     return AuthenticatedUser(AccessToken(token="", client_id=name, scopes=[]))
 
 
-def application(offering: Offering, token: str, public_url: str | None = None) -> ASGIApp:
+def application(offering: Toolbox, token: str, public_url: str | None = None) -> ASGIApp:
     """Return the ASGI application; the SDK checks Host and Origin, we check the token.
 
     `public_url` is what clients call the server behind a proxy (S3.2).
@@ -156,7 +156,7 @@ def _names(public_url: str | None) -> TransportSecuritySettings:
 
 
 def serve_http(
-    offering: Offering,
+    offering: Toolbox,
     home: Path,
     *,
     port: int,

@@ -1,4 +1,4 @@
-"""An `Offering` as a server of the official SDK: our schemas reach the client unchanged."""
+"""An `Toolbox` as a server of the official SDK: our schemas reach the client unchanged."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from backshop.base.telemetry import watch
 
 from .offer import Called, OfferedTool
 from .roots import root_of
-from .toolbox import Offering
+from .toolbox import Toolbox
 
 USER = "backshop.user"  # where the HTTP door notes who sent a request
 AGENT_MAX_CHARS = 80
@@ -39,13 +39,13 @@ BENCH_INSTRUCTIONS = (
 )
 
 
-def instructions(offering: Offering) -> str:
+def instructions(offering: Toolbox) -> str:
     """Return what a client tells its model about this server: of each tool set offered."""
     parts = [RAILS_INSTRUCTIONS] if offering.has_rails else []
     return " ".join([*parts, BENCH_INSTRUCTIONS] if offering.has_bench else parts)
 
 
-def build(offering: Offering) -> Server[Any]:
+def build(offering: Toolbox) -> Server[Any]:
     """Return a server; nothing of the product is loaded until a tool is asked for."""
 
     async def list_tools(_: Any, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
@@ -97,7 +97,7 @@ def agent_of(context: ServerRequestContext[Any, Any]) -> str:
     return f"mcp:{plain or 'agent'}"
 
 
-async def _offered(offering: Offering) -> dict[str, OfferedTool]:
+async def _offered(offering: Toolbox) -> dict[str, OfferedTool]:
     """Return the tools; what stands in their way reaches the client in words (S5.3)."""
     try:
         return await anyio.to_thread.run_sync(offering.tools)

@@ -6,10 +6,10 @@ import anyio
 from mcp.server.stdio import stdio_server
 
 from .server import build
-from .toolbox import Offering
+from .toolbox import Toolbox
 
 
-def serve_stdio(offering: Offering) -> None:
+def serve_stdio(offering: Toolbox) -> None:
     """Serve until the client closes its end."""
     try:
         anyio.run(_serve, offering)
@@ -17,7 +17,7 @@ def serve_stdio(offering: Offering) -> None:
         offering.close()
 
 
-async def _serve(offering: Offering) -> None:
+async def _serve(offering: Toolbox) -> None:
     server = build(offering)
     async with stdio_server() as (reading, writing):
         await server.run(reading, writing, server.create_initialization_options())

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 TOOL_SETS = ("rails", "bench")
 
 
-class Offering:
+class Toolbox:
     """Which tools a server offers on which home; opened on first use, closed with the server."""
 
     def __init__(

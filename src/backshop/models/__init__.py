@@ -18,7 +18,7 @@ from .catalog.catalog import (
 )
 from .catalog.profile import Efforts
 from .catalog.strict_schema import can_be_strict, check_tools, strict
-from .commands import COMMANDS
+from .commands import COMMANDS, PERMISSION_COMMANDS, PROVIDER_COMMANDS
 from .egress.gate import Channel
 from .egress.retry import Cancel
 from .errors import (
@@ -79,14 +79,18 @@ from .messages import (
     Usage,
     UsageReported,
 )
+from .permission import Permissions
 from .providers.provider import MemorySettings, Settings
 from .providers.registry import Plugin, load_plugins
+from .providers.setup import Providers
 from .requests import DefaultModel, ModelRequestById
 from .script.script import Script, Step, read_script
 from .service import ModelAdapter, Models
 
 __all__ = [
     "COMMANDS",
+    "PERMISSION_COMMANDS",
+    "PROVIDER_COMMANDS",
     "AdapterBase",
     "AdapterKind",
     "Attendant",
@@ -127,6 +131,7 @@ __all__ = [
     "NetworkUnavailable",
     "OptimizationResult",
     "OptimizationScope",
+    "Permissions",
     "Phase",
     "Plugin",
     "Price",
@@ -138,6 +143,7 @@ __all__ = [
     "ProviderRecord",
     "ProviderState",
     "ProviderUnavailable",
+    "Providers",
     "Purpose",
     "RateLimited",
     "ReasoningProgress",

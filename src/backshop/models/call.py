@@ -11,6 +11,7 @@ from backshop.base.ambient import Clock
 from backshop.base.errors import BackshopError
 from backshop.prompts import PromptRendered
 
+from . import messages
 from .catalog.catalog import Auth, Catalog, ModelRecord, ProviderRecord
 from .catalog.profile import Efforts
 from .egress.gate import Egress, EgressKind, Errand, Outgoing
@@ -18,20 +19,10 @@ from .egress.policy import is_loopback_url
 from .egress.retry import Cancel
 from .egress.stream import complete
 from .errors import ConsentRequired, ContextExhausted, ProviderNotConfigured
-from .ledger.consent import ConsentMode, Scope, covering
+from .ledger.consent import ConsentMode, Destination, Scope, covering
 from .ledger.events import EgressCompleted, ModelCalled
 from .ledger.ledger import Ledger, Scopes
 from .ledger.usage import Budget, Spent, check_budget, estimated, request_tokens, usd
-from .messages import (
-    Done,
-    Failed,
-    ModelRequest,
-    StreamEvent,
-    TextDelta,
-    ToolCallDone,
-    Usage,
-    UsageReported,
-)
 from .providers.registry import Wires
 
 _CUT_SHARE = 0.6  # M6.5
@@ -96,15 +87,8 @@ class ConsentGate:
         scope = self.scope(errand.workbench_id)
         if self._choices.consent_mode() is ConsentMode.ALLOW_ALL:
             return scope.hash()
-        given = covering(
-            self._ledger.consents(),
-            workbench_id=errand.workbench_id,
-            provider_id=provider.provider_id,
-            model_id=errand.model_id or "",
-            host=host,
-            scope=scope,
-        )
-        if given is None:
+        to = Destination(errand.workbench_id, provider.provider_id, errand.model_id or "", host)
+        if covering(self._ledger.consents(), to, scope) is None:
             raise ConsentRequired(
                 f"{provider.display_name} may not receive this workbench's content yet",
                 provider_id=provider.provider_id,
@@ -151,13 +135,15 @@ class Caller:
         self._clock = clock
         self._cooled = cooled
 
-    def attempt(self, request: ModelRequest, cancel: Cancel) -> Iterator[StreamEvent]:
+    def attempt(
+        self, request: messages.ModelRequest, cancel: Cancel
+    ) -> Iterator[messages.StreamEvent]:
         """Make one attempt; the last event is `Done` or `Failed`."""
         try:
             model, provider, key = self.usable(request.model_id)
             self._within_budget(request, model)
         except BackshopError as error:
-            yield Failed(error.info("workshop", subphase="stream"))
+            yield messages.Failed(error.info("workshop", subphase="stream"))
             return
         if request.effort is None:
             efforts = self._choices.efforts(provider.provider_id)
@@ -214,7 +200,7 @@ class Caller:
         if provider.hosts:
             self._gate.admit(errand, provider, provider.hosts[0])
 
-    def _within_budget(self, request: ModelRequest, model: ModelRecord) -> None:
+    def _within_budget(self, request: messages.ModelRequest, model: ModelRecord) -> None:
         budget = self._choices.budget()
         if budget.tokens is None and budget.usd is None:
             return
@@ -258,7 +244,7 @@ class Caller:
 class _Record:
     """What an attempt came to, gathered as it streams."""
 
-    def __init__(self, request: ModelRequest, model: ModelRecord, clock: Clock) -> None:
+    def __init__(self, request: messages.ModelRequest, model: ModelRecord, clock: Clock) -> None:
         self.request = request
         self.model = model
         self.status = "canceled"  # unless an end is seen
@@ -268,35 +254,35 @@ class _Record:
         self._start = clock.monotonic()
         self._text: list[str] = []
         self._arguments: list[str] = []
-        self._reported: Usage | None = None
+        self._reported: messages.Usage | None = None
 
-    def see(self, event: StreamEvent) -> None:
+    def see(self, event: messages.StreamEvent) -> None:
         """Take an event in."""
         match event:
-            case TextDelta(text=text):
+            case messages.TextDelta(text=text):
                 self.answered = True
                 self._text.append(text)
-            case ToolCallDone(arguments=arguments):
+            case messages.ToolCallDone(arguments=arguments):
                 self.answered = True
                 self._arguments.append(str(arguments))
-            case UsageReported(usage=usage):
+            case messages.UsageReported(usage=usage):
                 self.answered = True
                 self._reported = usage
-            case Done(finish_reason=reason):
+            case messages.Done(finish_reason=reason):
                 self.status = reason.value
-            case Failed(error=error):
+            case messages.Failed(error=error):
                 self.status = error.error_code
                 if error.error_code == "PROVIDER_RATE_LIMITED":
                     self.wait_ms = error.retry.after_ms
             case _:
                 pass
 
-    def usage(self) -> Usage:
+    def usage(self) -> messages.Usage:
         """Return what the provider counted, else an estimate; nothing when nothing came."""
         if self._reported is not None:
             return self._reported
         if not self.answered:
-            return Usage(estimated=True)
+            return messages.Usage(estimated=True)
         return estimated(self.request, "".join(self._text), self._arguments)
 
     def duration_ms(self) -> int:
@@ -304,9 +290,11 @@ class _Record:
         return max(0, int((self._clock.monotonic() - self._start) * 1000))
 
 
-def _cut_by_server(event: StreamEvent, record: _Record, provider: ProviderRecord) -> StreamEvent:
+def _cut_by_server(
+    event: messages.StreamEvent, record: _Record, provider: ProviderRecord
+) -> messages.StreamEvent:
     """Notice a local server that cut the prompt without saying so (M6.5)."""
-    if not isinstance(event, Done) or not provider.is_local:
+    if not isinstance(event, messages.Done) or not provider.is_local:
         return event
     counted, guess = record.usage(), request_tokens(record.request)
     if counted.estimated or guess <= _CUT_FROM_TOKENS:
@@ -320,4 +308,4 @@ def _cut_by_server(event: StreamEvent, record: _Record, provider: ProviderRecord
         provider_id=provider.provider_id,
         model_id=record.request.model_id,
     )
-    return Failed(error.info("workshop", subphase="stream"))
+    return messages.Failed(error.info("workshop", subphase="stream"))

@@ -2,228 +2,80 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
-from backshop.base.command import Command, Nothing, commands_of
+from backshop.base.command import Command, method_command
 
-from .requests import (
-    ConsentQuery,
-    ConsentStatus,
-    DefaultModel,
-    Done,
-    EgressList,
-    GrantConsent,
-    KeysMoved,
-    ListEgress,
-    Mode,
-    ModelCapabilities,
-    ModelList,
-    ModelRequestById,
-    MoveKeys,
-    Probed,
-    ProviderRequest,
-    ProvidersStatus,
-    RevokeConsent,
-    SetApiKey,
-    SetConsentMode,
-    SetEnabled,
-    SetReasoningEffort,
-    StatusOnly,
-    UpsertLocal,
-    UsageQuery,
-    UsageReport,
-    Validated,
-)
+from .permission import Permissions
+from .providers.setup import Providers
 from .service import Models
 
-_command = commands_of("settings")
+_command = partial(method_command, phase="settings")
+_look = partial(_command, role="read", anybody=True)
+_read = partial(_command, role="read")
+_publish = partial(_command, role="publish", writes=True)
+_own = partial(_command, role="owner", writes=True)
 
 
 COMMANDS: tuple[Command[Models, Any, Any], ...] = (
-    _command(
-        "ProvidersGetStatus",
-        "Say how every provider stands.",
-        Nothing,
-        ProvidersStatus,
-        lambda models, _: models.providers.status(),
-        role="read",
-        anybody=True,
-    ),
-    _command(
-        "ProvidersSetApiKey",
-        "Check a key with its provider and store it.",
-        SetApiKey,
-        StatusOnly,
-        lambda models, request: models.providers.set_api_key(request),
-        writes=True,
-        role="owner",
-    ),
-    _command(
-        "ProvidersClearApiKey",
-        "Forget a provider's key.",
-        ProviderRequest,
-        StatusOnly,
-        lambda models, request: models.providers.clear_api_key(request),
-        writes=True,
-        role="owner",
-    ),
-    _command(
-        "ProvidersMoveKeys",
-        "Keep the master key of stored keys in the keyring, a file, or under a passphrase.",
-        MoveKeys,
-        KeysMoved,
-        lambda models, request: models.providers.move_keys(request),
-        writes=True,
-        role="owner",
-    ),
-    _command(
-        "ProvidersSetEnabled",
-        "Switch a provider on or off.",
-        SetEnabled,
-        StatusOnly,
-        lambda models, request: models.providers.set_enabled(request),
-        writes=True,
-        role="owner",
-    ),
-    _command(
-        "ProvidersValidate",
-        "Ask a provider whether it accepts its key.",
-        ProviderRequest,
-        Validated,
-        lambda models, request: models.providers.validate(request),
-        writes=True,
-        role="owner",
-    ),
-    _command(
-        "ProvidersSetReasoningEffort",
-        "Set how hard a provider's models think, per phase.",
-        SetReasoningEffort,
-        Done,
-        lambda models, request: models.providers.set_reasoning_effort(request),
-        writes=True,
-        role="owner",
-    ),
-    _command(
-        "ProvidersUpsertLocal",
-        "Add or change a server of your own.",
-        UpsertLocal,
-        StatusOnly,
-        lambda models, request: models.providers.upsert_local(request),
-        writes=True,
-        role="owner",
-    ),
-    _command(
-        "ProvidersProbe",
-        "Find out what a server of your own can do.",
-        ProviderRequest,
-        Probed,
-        lambda models, request: models.providers.probe(request),
-        writes=True,
-        role="owner",
-    ),
-    _command(
-        "ProvidersRemove",
-        "Forget a server of your own, with its key.",
-        ProviderRequest,
-        Done,
-        lambda models, request: models.providers.remove(request),
-        writes=True,
-        role="owner",
-    ),
-    _command(
+    _look(
         "ModelsListSupported",
         "List every model, and why one cannot be used if it cannot.",
-        Nothing,
-        ModelList,
-        lambda models, _: models.models(),
-        role="read",
-        anybody=True,
+        Models.models,
     ),
-    _command(
-        "ModelsGetCapabilities",
-        "Say what can be done with a model.",
-        ModelRequestById,
-        ModelCapabilities,
-        lambda models, request: models.capabilities(request),
-        role="read",
-        anybody=True,
+    _look("ModelsGetCapabilities", "Say what can be done with a model.", Models.capabilities),
+    _look(
+        "UserGetDefaultModel", "Return the model new workbenches begin with.", Models.default_model
     ),
-    _command(
-        "UserGetDefaultModel",
-        "Return the model new workbenches begin with.",
-        Nothing,
-        DefaultModel,
-        lambda models, _: models.default_model(),
-        role="read",
-        anybody=True,
-    ),
-    _command(
+    _own(
         "UserSetDefaultModel",
         "Choose the model new workbenches begin with.",
-        ModelRequestById,
-        Done,
-        lambda models, request: models.set_default_model(request),
-        writes=True,
-        role="owner",
+        Models.set_default_model,
     ),
-    _command(
-        "UserGetConsentMode",
-        "Say whether you are asked before content leaves.",
-        Nothing,
-        Mode,
-        lambda models, _: models.permissions.mode(),
-        role="read",
-        anybody=True,
+)
+PERMISSION_COMMANDS: tuple[Command[Permissions, Any, Any], ...] = (
+    _look(
+        "UserGetConsentMode", "Say whether you are asked before content leaves.", Permissions.mode
     ),
-    _command(
+    _own(
         "UserSetConsentMode",
         "Ask before content leaves, or let everything pass.",
-        SetConsentMode,
-        Done,
-        lambda models, request: models.permissions.set_mode(request),
-        writes=True,
-        role="owner",
+        Permissions.set_mode,
     ),
-    _command(
+    _read(
         "EgressGetConsentStatus",
         "Say what may leave for a workbench's model, and what is new.",
-        ConsentQuery,
-        ConsentStatus,
-        lambda models, request: models.permissions.status(request),
-        role="read",
+        Permissions.status,
     ),
-    _command(
+    _publish(
         "EgressGrantWorkshopConsent",
         "Allow a workbench's content, as it is now, to go to a model.",
-        GrantConsent,
-        Done,
-        lambda models, request: models.permissions.grant(request),
-        writes=True,
-        role="publish",
+        Permissions.grant,
     ),
-    _command(
-        "EgressRevokeConsent",
-        "Take permissions back.",
-        RevokeConsent,
-        Done,
-        lambda models, request: models.permissions.revoke(request),
-        writes=True,
-        role="publish",
+    _publish("EgressRevokeConsent", "Take permissions back.", Permissions.revoke),
+    _read("EgressListEvents", "List what left the machine.", Permissions.egress_events),
+    _read("UsageGet", "Say what was used, by model.", Permissions.usage),
+)
+PROVIDER_COMMANDS: tuple[Command[Providers, Any, Any], ...] = (
+    _look("ProvidersGetStatus", "Say how every provider stands.", Providers.status),
+    _own(
+        "ProvidersSetApiKey", "Check a key with its provider and store it.", Providers.set_api_key
     ),
-    _command(
-        "EgressListEvents",
-        "List what left the machine.",
-        ListEgress,
-        EgressList,
-        lambda models, request: models.permissions.egress_events(request),
-        role="read",
+    _own("ProvidersClearApiKey", "Forget a provider's key.", Providers.clear_api_key),
+    _own(
+        "ProvidersMoveKeys",
+        "Keep the master key of stored keys in the keyring, a file, or under a passphrase.",
+        Providers.move_keys,
     ),
-    _command(
-        "UsageGet",
-        "Say what was used, by model.",
-        UsageQuery,
-        UsageReport,
-        lambda models, request: models.permissions.usage(request),
-        role="read",
+    _own("ProvidersSetEnabled", "Switch a provider on or off.", Providers.set_enabled),
+    _own("ProvidersValidate", "Ask a provider whether it accepts its key.", Providers.validate),
+    _own(
+        "ProvidersSetReasoningEffort",
+        "Set how hard a provider's models think, per phase.",
+        Providers.set_reasoning_effort,
     ),
+    _own("ProvidersUpsertLocal", "Add or change a server of your own.", Providers.upsert_local),
+    _own("ProvidersProbe", "Find out what a server of your own can do.", Providers.probe),
+    _own("ProvidersRemove", "Forget a server of your own, with its key.", Providers.remove),
 )

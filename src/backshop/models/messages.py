@@ -9,8 +9,10 @@ from enum import StrEnum
 from typing import Any
 
 from backshop.base.errors import ErrorInfo, ValidationFailed
+from backshop.base.usage import TokenUsage
 
 Json = Mapping[str, Any]
+Usage = TokenUsage
 
 MODEL_ID = re.compile(r"[a-z][a-z0-9-]{0,31}:[A-Za-z0-9._:/@-]{1,128}")  # M1.1
 
@@ -161,33 +163,6 @@ class ModelRequest:
         """Return the provider's own data of a message, or None when it is another provider's."""
         state = message.provider_state
         return state.data if state and state.provider_id == self.provider_id else None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
-    """Tokens of one call or a sum of calls (M13.1); input includes cached."""
-
-    input_tokens: int = 0
-    cached_input_tokens: int = 0
-    cache_write_tokens: int = 0
-    output_tokens: int = 0
-    reasoning_tokens: int = 0
-    estimated: bool = False
-
-    def __add__(self, other: Usage) -> Usage:
-        return Usage(
-            input_tokens=self.input_tokens + other.input_tokens,
-            cached_input_tokens=self.cached_input_tokens + other.cached_input_tokens,
-            cache_write_tokens=self.cache_write_tokens + other.cache_write_tokens,
-            output_tokens=self.output_tokens + other.output_tokens,
-            reasoning_tokens=self.reasoning_tokens + other.reasoning_tokens,
-            estimated=self.estimated or other.estimated,
-        )
-
-    @property
-    def total_tokens(self) -> int:
-        """Input and output together."""
-        return self.input_tokens + self.output_tokens
 
 
 @dataclass(frozen=True, slots=True)

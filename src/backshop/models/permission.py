@@ -6,29 +6,17 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from backshop.base.ambient import Clock, timestamp
+from backshop.base.command import NOTHING, Nothing
 from backshop.base.errors import ValidationFailed
+from backshop.base.field_copy import made_from
 
+from . import requests
 from .call import ConsentGate
-from .ledger.consent import Consent, ConsentMode, Scope, ScopeText, covering, nearest
+from .ledger.consent import Consent, ConsentMode, Destination, Scope, ScopeText, covering, nearest
 from .ledger.events import ConsentRevoked
 from .ledger.ledger import Ledger
 from .ledger.usage import Spent
 from .providers.preference import Choice
-from .requests import (
-    ConsentQuery,
-    ConsentStatus,
-    Done,
-    EgressList,
-    GrantConsent,
-    ListEgress,
-    Mode,
-    ModelUsage,
-    RevokeConsent,
-    ScopeItem,
-    SetConsentMode,
-    UsageQuery,
-    UsageReport,
-)
 
 _LIMIT_MAX = 1000
 
@@ -51,11 +39,11 @@ class Permissions:
         self._clock = clock
         self._default_model = default_model
 
-    def mode(self) -> Mode:
+    def mode(self, _: Nothing = NOTHING) -> requests.Mode:
         """Say whether the person is asked."""
-        return Mode(mode=self._choice.consent_mode().value)
+        return requests.Mode(mode=self._choice.consent_mode().value)
 
-    def set_mode(self, request: SetConsentMode) -> Done:
+    def set_mode(self, request: requests.SetConsentMode) -> requests.Done:
         """Ask before content leaves, or let everything pass (M4.9).
 
         Raises:
@@ -70,84 +58,62 @@ class Permissions:
         if request.mode == ConsentMode.ALLOW_ALL and not request.approved:
             raise ValidationFailed("allow_all must be approved", reason="not_approved")
         self._choice.settings.put("consent.mode", request.mode)
-        return Done()
+        return requests.Done()
 
-    def status(self, request: ConsentQuery) -> ConsentStatus:
+    def status(self, request: requests.ConsentQuery) -> requests.ConsentStatus:
         """Say what may leave for a workbench's model, and what is new (M4.11)."""
         scope = self._gate.scope(request.workbench_id)
         wanted = request.model_id or self._gate.model(request.workbench_id)
-        provider_id, model_id, host = self._target(wanted or self._default_model())
+        to = self._target(request.workbench_id, wanted or self._default_model())
         mode = self._choice.consent_mode()
         consents = self._ledger.consents()
-        given = covering(
-            consents,
-            workbench_id=request.workbench_id,
-            provider_id=provider_id,
-            model_id=model_id,
-            host=host,
-            scope=scope,
-        )
-        near = nearest(
-            consents,
-            workbench_id=request.workbench_id,
-            provider_id=provider_id,
-            model_id=model_id,
-            host=host,
-        )
+        given = covering(consents, to, scope)
+        near = nearest(consents, to)
         known = near.scope if near else Scope()
-        return ConsentStatus(
+        return requests.ConsentStatus(
             consented=given is not None or mode is ConsentMode.ALLOW_ALL,
             mode=mode.value,
-            provider_id=provider_id,
-            model_id=model_id,
-            host=host,
+            provider_id=to.provider_id,
+            model_id=to.model_id,
+            host=to.host,
             scope_hash=scope.hash(),
             persisted=bool(given and given.persisted),
-            files=tuple(ScopeItem(path=one.path, size=one.size) for one in scope.files),
+            files=tuple(requests.ScopeItem(path=one.path, size=one.size) for one in scope.files),
             context=tuple(one.category for one in scope.context),
             new_items=() if given else scope.new_items(known),
         )
 
-    def grant(self, request: GrantConsent) -> Done:
+    def grant(self, request: requests.GrantConsent) -> requests.Done:
         """Allow a workbench's content, as it is now, to go to a model (M4.11).
 
         Raises:
             ValidationFailed: `scope_changed`, or a model of another provider.
         """
-        provider_id, model_id, host = self._target(request.model_id)
-        if provider_id != request.provider_id:
+        to = self._target(request.workbench_id, request.model_id)
+        if to.provider_id != request.provider_id:
             raise ValidationFailed("the model is another provider's", reason="unknown_provider")
         scope = self._gate.scope(request.workbench_id)
         if request.scope_hash != scope.hash():
             raise ValidationFailed("the content has changed since", reason="scope_changed")
         self._ledger.grant(
-            Consent(
-                workbench_id=request.workbench_id,
-                provider_id=provider_id,
-                model_id=model_id,
-                host=host,
+            made_from(
+                Consent,
+                to,
                 scope=scope,
                 granted_at=timestamp(self._clock.now_ms()),
                 persisted=request.persist,
             )
         )
-        return Done()
+        return requests.Done()
 
     def join_context(self, workbench_id: str, model_id: str, category: str, sha256: str) -> None:
         """Count a text the person told us to send as part of what they allowed before (M4.7)."""
-        provider_id, model_id, host = self._target(model_id)
-        known = nearest(
-            self._ledger.consents(),
-            workbench_id=workbench_id,
-            provider_id=provider_id,
-            model_id=model_id,
-            host=host,
-        )
+        known = nearest(self._ledger.consents(), self._target(workbench_id, model_id))
         if known is not None:
             added = Scope(context=(ScopeText(category, sha256),))
             self._ledger.grant(replace(known, scope=known.scope.joined(added)))
 
-    def revoke(self, request: RevokeConsent) -> Done:
+    def revoke(self, request: requests.RevokeConsent) -> requests.Done:
         """Take permissions back."""
         self._ledger.revoke(
             ConsentRevoked(
@@ -156,24 +122,24 @@ class Permissions:
                 model_id=request.model_id,
             )
         )
-        return Done()
+        return requests.Done()
 
-    def egress_events(self, request: ListEgress) -> EgressList:
+    def egress_events(self, request: requests.ListEgress) -> requests.EgressList:
         """List what left the machine."""
         if not 1 <= request.limit <= _LIMIT_MAX:
             raise ValidationFailed(f"limit is 1 to {_LIMIT_MAX}", reason="bad_request")
         events = self._ledger.egress_events(
             request.workbench_id, run_id=request.run_id, after=request.after, limit=request.limit
         )
-        return EgressList(events=events)
+        return requests.EgressList(events=events)
 
-    def usage(self, request: UsageQuery) -> UsageReport:
+    def usage(self, request: requests.UsageQuery) -> requests.UsageReport:
         """Say what was used, by model."""
         spent = self._ledger.spent(request.workbench_id)
         total = spent.get(f"run:{request.run_id}" if request.run_id else "", Spent())
         prefix = "model:"
         models = [
-            ModelUsage(
+            requests.ModelUsage(
                 model_id=name.removeprefix(prefix),
                 calls=one.calls,
                 usage=one.usage,
@@ -182,12 +148,13 @@ class Permissions:
             for name, one in sorted(spent.items())
             if name.startswith(prefix) and not request.run_id
         ]
-        return UsageReport(
+        return requests.UsageReport(
             calls=total.calls, usage=total.usage, by_model=tuple(models), usd_estimate=total.usd
         )
 
-    def _target(self, model_id: str) -> tuple[str, str, str]:
+    def _target(self, workbench_id: str, model_id: str) -> Destination:
         catalog = self._choice.catalog()
         model, _ = catalog.resolve(model_id)
         provider = catalog.provider(model.provider_id)
-        return provider.provider_id, model.model_id, provider.hosts[0] if provider.hosts else ""
+        host = provider.hosts[0] if provider.hosts else ""
+        return Destination(workbench_id, provider.provider_id, model.model_id, host)

@@ -18,10 +18,9 @@ class ProviderRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SetApiKey:
+class SetApiKey(ProviderRequest):
     """A key for a provider."""
 
-    provider_id: str
     api_key: str
 
     def __repr__(self) -> str:
@@ -29,28 +28,25 @@ class SetApiKey:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SetEnabled:
+class SetEnabled(ProviderRequest):
     """Whether a provider may be used."""
 
-    provider_id: str
     enabled: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SetReasoningEffort:
+class SetReasoningEffort(ProviderRequest):
     """How hard a provider's models think, per phase."""
 
-    provider_id: str
     research_effort: str
     plan_effort: str
     implement_effort: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UpsertLocal:
+class UpsertLocal(ProviderRequest):
     """A server of the person's own."""
 
-    provider_id: str
     preset: str
     base_url: str | None = None
     models: tuple[str, ...] | None = None

@@ -12,10 +12,13 @@ from typing import Any
 
 from backshop.base.ambient import Clock, Mint
 from backshop.base.codec import decode
+from backshop.base.command import NOTHING, Nothing
+from backshop.base.field_copy import made_from
 from backshop.base.outbox import Outbox
 from backshop.base.redact import Redactor
 from backshop.store import Store
 
+from . import requests
 from .adapter.adapter import AdapterBase
 from .call import Caller, ConsentGate
 from .catalog.catalog import SCRIPTED, Auth, Catalog, ModelRecord, ProviderRecord
@@ -34,15 +37,6 @@ from .providers.registry import Plugin, Wires
 from .providers.secret import UNLOCK_ENV, Secrets
 from .providers.setup import Providers
 from .providers.vault import Vault
-from .requests import (
-    DefaultModel,
-    Done,
-    ModelCapabilities,
-    ModelList,
-    ModelRequestById,
-    ModelStatus,
-    Suggestion,
-)
 from .script.script import Script, Step
 from .wires.scripted import ScriptedWire
 
@@ -194,12 +188,12 @@ class Models:
         self._wires.scripts[name] = made
         return made
 
-    def models(self) -> ModelList:
+    def models(self, _: Nothing = NOTHING) -> requests.ModelList:
         """List every model, and why one cannot be used if it cannot (M2.2)."""
         catalog, default = self._choice.catalog(), self.default_model().model_id
         known = [self._model_status(catalog, one, default) for one in catalog.models.values()]
         bad = [
-            ModelStatus(
+            requests.ModelStatus(
                 model_id=one.model_id,
                 provider_id=one.model_id.partition(":")[0],
                 display_name=one.model_id,
@@ -212,12 +206,12 @@ class Models:
             )
             for one in catalog.invalid
         ]
-        return ModelList(models=(*known, *bad))
+        return requests.ModelList(models=(*known, *bad))
 
-    def capabilities(self, request: ModelRequestById) -> ModelCapabilities:
+    def capabilities(self, request: requests.ModelRequestById) -> requests.ModelCapabilities:
         """Say what can be done with a model (M1.7)."""
         model, warnings = self._choice.catalog().resolve(request.model_id)
-        return ModelCapabilities(
+        return requests.ModelCapabilities(
             supports_file_read=True,
             supports_file_ops=model.supports.tools,
             supported_formats=self._formats,
@@ -226,14 +220,16 @@ class Models:
             warnings=warnings,
             scripted=model.provider_id == SCRIPTED,
             suggestions=tuple(
-                Suggestion(id=one.id, title=one.title, prompt=one.prompt)
+                requests.Suggestion(id=one.id, title=one.title, prompt=one.prompt)
                 for one in self._wires.tasks(model)
             ),
         )
 
-    def default_model(self) -> DefaultModel:
+    def default_model(self, _: Nothing = NOTHING) -> requests.DefaultModel:
         """Return the model new workbenches begin with (M2.6)."""
-        return DefaultModel(model_id=self._choice.settings.get("model.default") or DEFAULT_MODEL)
+        return requests.DefaultModel(
+            model_id=self._choice.settings.get("model.default") or DEFAULT_MODEL
+        )
 
     def resolved(self, model_id: str) -> tuple[str, tuple[str, ...]]:
         """Return the id a model is known by, and warnings where the one given is an old one.
@@ -244,26 +240,18 @@ class Models:
         model, warnings = self._choice.catalog().resolve(model_id)
         return model.model_id, warnings
 
-    def set_default_model(self, request: ModelRequestById) -> Done:
+    def set_default_model(self, request: requests.ModelRequestById) -> requests.Done:
         """Choose the model new workbenches begin with; existing ones keep theirs."""
         model, _ = self._choice.catalog().resolve(request.model_id)
         self._choice.settings.put("model.default", model.model_id)
-        return Done()
+        return requests.Done()
 
-    def _model_status(self, catalog: Catalog, model: ModelRecord, default: str) -> ModelStatus:
-        return ModelStatus(
-            model_id=model.model_id,
-            provider_id=model.provider_id,
-            display_name=model.display_name,
-            context_tokens_estimate=model.context_tokens_estimate,
-            max_output_tokens=model.max_output_tokens,
-            efforts=model.efforts,
-            supports=model.supports,
-            wire_name=model.wire_name,
-            sampling=model.sampling,
-            price=model.price,
-            requires_key=model.requires_key,
-            approximate=model.approximate,
+    def _model_status(
+        self, catalog: Catalog, model: ModelRecord, default: str
+    ) -> requests.ModelStatus:
+        return made_from(
+            requests.ModelStatus,
+            model,
             is_default=model.model_id == default,
             unavailable_reason=self._unavailable(catalog.provider(model.provider_id)),
         )

@@ -1,5 +1,7 @@
 """Prompts of sections, tools, sessions, overrides and the workspace digest."""
 
+from backshop.base.usage import TokenUsage
+
 from .commands import COMMANDS
 from .definition.descriptor import (
     Mode,
@@ -68,7 +70,6 @@ from .events import (
     PromptRendered,
     SandboxUnavailable,
     TextDelta,
-    TokenUsage,
     ToolInvoked,
 )
 from .overrides import (

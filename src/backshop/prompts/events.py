@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TypeVar
 
 from backshop.base.event import event
+from backshop.base.usage import NOTHING_USED, TokenUsage
 
 from .slices import LOG, slice_type
 
@@ -22,28 +23,6 @@ def _telemetry(name: str) -> Callable[[C], C]:
         return event(name)(cls)
 
     return register
-
-
-@dataclass(frozen=True, slots=True)
-class TokenUsage:
-    """Tokens of one or several calls; input includes cached input (M13.1)."""
-
-    input_tokens: int = 0
-    cached_input_tokens: int = 0
-    cache_write_tokens: int = 0
-    output_tokens: int = 0
-    reasoning_tokens: int = 0
-    estimated: bool = False
-
-    def __add__(self, other: TokenUsage) -> TokenUsage:
-        return TokenUsage(
-            self.input_tokens + other.input_tokens,
-            self.cached_input_tokens + other.cached_input_tokens,
-            self.cache_write_tokens + other.cache_write_tokens,
-            self.output_tokens + other.output_tokens,
-            self.reasoning_tokens + other.reasoning_tokens,
-            self.estimated or other.estimated,
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +82,7 @@ class PromptExecuted:
     rendered_hash: str
     text_ref: str = ""
     output_ref: str = ""
-    usage: TokenUsage = TokenUsage()
+    usage: TokenUsage = NOTHING_USED
     finish_reason: str
     turns: int = 1
     tool_calls: int = 0
@@ -123,10 +102,9 @@ class PromptFailed:
     turn_id: str = ""
 
 
-@_telemetry("prompt.optimization_started")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OptimizationStarted:
-    """A digest run passed its preflight."""
+class _Optimization:
+    """Which digest a run is for."""
 
     namespace: str
     prompt_key: str
@@ -135,20 +113,19 @@ class OptimizationStarted:
     scope: str
     tag: str = ""
     fingerprint: str = ""
+
+
+@_telemetry("prompt.optimization_started")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OptimizationStarted(_Optimization):
+    """A digest run passed its preflight."""
 
 
 @_telemetry("prompt.optimization_completed")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OptimizationCompleted:
+class OptimizationCompleted(_Optimization):
     """A digest run ended and its digest is stored."""
 
-    namespace: str
-    prompt_key: str
-    section_key: str
-    section_path: str
-    scope: str
-    tag: str = ""
-    fingerprint: str = ""
     digest_ref: str = ""
     truncated: bool = False
     suspect: bool = False

@@ -8,24 +8,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from backshop.base import codec
+from backshop.base.command import Nothing
 from backshop.base.errors import NotFound, ValidationFailed
 
-from .definition.descriptor import DEFAULT_TAG, Mode, OnConflict
+from . import answers, requests
 from .definition.lint import lint
 from .definition.output import output_schema
 from .definition.prompt import Prompt
 from .overrides import DocumentStore
-from .rows import (
-    EntryRow,
-    FindingRow,
-    PromptRender,
-    PromptRow,
-    PromptShown,
-    Rebased,
-    SectionRow,
-    TagRow,
-    rendered_row,
-)
 
 GROUP = "backshop.prompts"
 _BENCH_TAG = re.compile(r"wb_[0-9a-hjkmnp-tv-z]{26}")
@@ -56,10 +46,10 @@ class Prompts:
             )
         return found
 
-    def list(self) -> tuple[PromptRow, ...]:
+    def list(self, _: Nothing) -> answers.PromptList:
         """Return every prompt."""
-        return tuple(
-            PromptRow(
+        rows = (
+            answers.PromptRow(
                 namespace=one.namespace,
                 key=one.key,
                 name=one.display_name,
@@ -70,19 +60,20 @@ class Prompts:
             )
             for _, one in sorted(self._prompts.items())
         )
+        return answers.PromptList(prompts=tuple(rows))
 
-    def get(self, namespace: str, key: str) -> PromptShown:
+    def get(self, wish: requests.PromptName) -> answers.PromptShown:
         """Return a prompt with its sections and its descriptor."""
-        one = self.find(namespace, key)
+        one = self.find(wish.namespace, wish.key)
         fields = {entry.path: entry.fields for entry in one.descriptor.sections}
-        return PromptShown(
-            namespace=namespace,
-            key=key,
+        return answers.PromptShown(
+            namespace=wish.namespace,
+            key=wish.key,
             name=one.display_name,
             purpose=one.purpose,
             descriptor=one.descriptor,
             sections=tuple(
-                SectionRow(
+                answers.SectionRow(
                     path=node.name,
                     number=node.number,
                     title=node.section.title,
@@ -98,63 +89,53 @@ class Prompts:
             output_schema=output_schema(one.output) if one.output is not None else None,
         )
 
-    def render(
-        self,
-        namespace: str,
-        key: str,
-        params: Mapping[str, Any],
-        *,
-        tag: str | None = None,
-        response_format: bool = False,
-        budget_tokens: int | None = None,
-    ) -> PromptRender:
+    def render(self, wish: requests.RenderRequest) -> answers.PromptRender:
         """Return exactly what a model would receive; no model is called and nothing recorded.
 
         `params` holds the values of each params type under the type's name.
         """
-        one = self.find(namespace, key)
-        _require_free(tag)
+        one = self.find(wish.namespace, wish.key)
+        _require_free(wish.tag)
         rendered = one.preview(
-            *_values(one, params),
+            *_values(one, wish.params),
             overrides_store=self.overrides,
-            overrides_tag=tag,
-            response_format=response_format,
-            budget_tokens=budget_tokens,
+            overrides_tag=wish.tag,
+            response_format=wish.response_format,
+            budget_tokens=wish.budget_tokens,
         )
-        return rendered_row(rendered)
+        return answers.rendered_row(rendered)
 
-    def lint(self, namespace: str | None = None, key: str | None = None) -> tuple[FindingRow, ...]:
+    def lint(self, wish: requests.PromptFilter) -> answers.Findings:
         """Return what is legal and still not wise in the prompts asked for."""
-        return tuple(
-            FindingRow(
+        rows = (
+            answers.FindingRow(
                 code=found.code,
                 message=found.message,
                 path=found.path,
                 namespace=one.namespace,
                 key=one.key,
             )
-            for one in self._chosen(namespace, key)
+            for one in self._chosen(wish.namespace, wish.key)
             for found in lint(one)
         )
+        return answers.Findings(findings=tuple(rows))
 
-    def overrides_list(
-        self, namespace: str | None = None, key: str | None = None
-    ) -> tuple[TagRow, ...]:
+    def overrides_list(self, wish: requests.PromptFilter) -> answers.TagList:
         """Return every stored tag, also of prompts that are not known here."""
         rows = []
         for space, name in self.overrides.prompts():
-            if namespace in (None, space) and key in (None, name):
+            if wish.namespace in (None, space) and wish.key in (None, name):
                 rows += [self._tag(space, name, tag) for tag in self._tags(space, name)]
-        return tuple(rows)
+        return answers.TagList(tags=tuple(rows))
 
     def _tags(self, namespace: str, key: str) -> tuple[str, ...]:
         found = self.overrides.tags(namespace, key)
         return tuple(tag for tag in found if _BENCH_TAG.fullmatch(tag) is None)
 
-    def _tag(self, namespace: str, key: str, tag: str) -> TagRow:
-        data = self.overrides_get(namespace, key, tag)
+    def _tag(self, namespace: str, key: str, tag: str) -> answers.TagRow:
+        data = self._stored(namespace, key, tag)
         names = (*data["sections"], *(f"tool:{name}" for name in data["tools"]))
-        return TagRow(
+        return answers.TagRow(
             namespace=namespace,
             key=key,
             tag=tag,
@@ -162,12 +143,15 @@ class Prompts:
             entries=tuple(sorted(names)),
         )
 
-    def overrides_get(self, namespace: str, key: str, tag: str = DEFAULT_TAG) -> dict[str, Any]:
+    def overrides_get(self, wish: requests.TaggedPrompt) -> answers.Stored:
         """Return a tag as it is stored.
 
         Raises:
             NotFound: `unknown_tag`.
         """
+        return answers.Stored(document=self._stored(wish.namespace, wish.key, wish.tag))
+
+    def _stored(self, namespace: str, key: str, tag: str) -> dict[str, Any]:
         _require_free(tag)
         found = self.overrides.load(namespace, key, tag)
         if found is None:
@@ -176,98 +160,83 @@ class Prompts:
             )
         return found
 
-    def overrides_set(
-        self,
-        namespace: str,
-        key: str,
-        tag: str,
-        body: str,
-        *,
-        section: str | None = None,
-        tool: str | None = None,
-        mode: Mode | None = None,
-        if_revision: int | None = None,
-    ) -> int:
-        """Store the text of a section or of a tool; return the new revision."""
-        descriptor = self.find(namespace, key).descriptor
-        _require_free(tag)
-        if (section is None) == (tool is None):
+    def overrides_set(self, wish: requests.SetRequest) -> answers.Revised:
+        """Store the text of a section or of a tool."""
+        descriptor = self.find(wish.namespace, wish.key).descriptor
+        _require_free(wish.tag)
+        if (wish.section is None) == (wish.tool is None):
             raise ValidationFailed("name a section or a tool", reason="bad_request")
         note = {"source": "user"}
-        if section is not None:
-            return self.overrides.set_override(
-                namespace,
-                key,
-                tag,
-                section,
-                body,
+        if wish.section is not None:
+            revision = self.overrides.set_override(
+                wish.namespace,
+                wish.key,
+                wish.tag,
+                wish.section,
+                wish.body,
                 descriptor=descriptor,
-                mode=mode,
+                mode=wish.mode,
                 provenance=note,
-                if_revision=if_revision,
+                if_revision=wish.if_revision,
             )
-        return self.overrides.set_tool_override(
-            namespace,
-            key,
-            tag,
-            tool or "",
+            return answers.Revised(revision=revision)
+        revision = self.overrides.set_tool_override(
+            wish.namespace,
+            wish.key,
+            wish.tag,
+            wish.tool or "",
             descriptor=descriptor,
-            description=body,
+            description=wish.body,
             provenance=note,
-            if_revision=if_revision,
+            if_revision=wish.if_revision,
         )
+        return answers.Revised(revision=revision)
 
-    def overrides_unset(
-        self,
-        namespace: str,
-        key: str,
-        tag: str,
-        *,
-        section: str | None = None,
-        tool: str | None = None,
-        if_revision: int | None = None,
-    ) -> int:
-        """Remove one entry; return the revision."""
-        _require_free(tag)
-        return self.overrides.unset(
-            namespace, key, tag, section=section, tool=tool, if_revision=if_revision
+    def overrides_unset(self, wish: requests.UnsetRequest) -> answers.Revised:
+        """Remove one entry."""
+        _require_free(wish.tag)
+        revision = self.overrides.unset(
+            wish.namespace,
+            wish.key,
+            wish.tag,
+            section=wish.section,
+            tool=wish.tool,
+            if_revision=wish.if_revision,
         )
+        return answers.Revised(revision=revision)
 
-    def overrides_delete(self, namespace: str, key: str, tag: str) -> None:
+    def overrides_delete(self, wish: requests.TaggedPrompt) -> Nothing:
         """Remove a tag."""
-        _require_free(tag)
-        self.overrides.delete(namespace, key, tag)
+        _require_free(wish.tag)
+        self.overrides.delete(wish.namespace, wish.key, wish.tag)
+        return Nothing()
 
-    def overrides_seed(self, namespace: str, key: str, tag: str) -> dict[str, Any]:
+    def overrides_seed(self, wish: requests.TaggedPrompt) -> answers.Stored:
         """Create a tag from the prompt's own words, or return the one there is."""
-        _require_free(tag)
-        return self.overrides.seed(self.find(namespace, key), tag)
+        _require_free(wish.tag)
+        prompt = self.find(wish.namespace, wish.key)
+        return answers.Stored(document=self.overrides.seed(prompt, wish.tag))
 
-    def overrides_export(
-        self, namespace: str | None = None, key: str | None = None, tag: str | None = None
-    ) -> dict[str, Any]:
+    def overrides_export(self, wish: requests.PromptFilter) -> answers.Bundle:
         """Return a bundle of every matching tag."""
-        bundle = self.overrides.export(namespace, key, tag)
+        bundle = self.overrides.export(wish.namespace, wish.key, wish.tag)
         files = [one for one in bundle["files"] if _BENCH_TAG.fullmatch(one["tag"]) is None]
-        return {**bundle, "files": files}
+        return answers.Bundle(bundle={**bundle, "files": files})
 
-    def overrides_import(
-        self, bundle: Mapping[str, Any], on_conflict: OnConflict = "fail"
-    ) -> tuple[str, ...]:
-        """Store a bundle; return what was written."""
-        files = bundle.get("files")
+    def overrides_import(self, wish: requests.ImportRequest) -> answers.Imported:
+        """Store a bundle; say what was written."""
+        files = wish.bundle.get("files")
         for one in files if isinstance(files, list) else ():
             if isinstance(one, Mapping) and isinstance(one.get("tag"), str):
                 _require_free(one["tag"])
-        return self.overrides.import_(bundle, on_conflict=on_conflict)
+        written = self.overrides.import_(wish.bundle, on_conflict=wish.on_conflict)
+        return answers.Imported(written=written)
 
-    def overrides_doctor(
-        self, namespace: str | None = None, key: str | None = None, tag: str | None = None
-    ) -> tuple[EntryRow, ...]:
+    def overrides_doctor(self, wish: requests.PromptFilter) -> answers.Doctored:
         """Return every stored entry with `ok` or the reason it does not apply."""
         rows = []
-        for row in self.overrides_list(namespace, key):
-            if tag not in (None, row.tag):
+        for row in self.overrides_list(wish).tags:
+            if wish.tag not in (None, row.tag):
                 continue
             known = self._prompts.get((row.namespace, row.key))
             found = self.overrides.doctor(known.descriptor, row.tag) if known else ()
@@ -275,7 +244,7 @@ class Prompts:
             for entry in row.entries:
                 state, provenance = states.get(entry, ("UNKNOWN_PROMPT", {}))
                 rows.append(
-                    EntryRow(
+                    answers.EntryRow(
                         namespace=row.namespace,
                         key=row.key,
                         tag=row.tag,
@@ -284,24 +253,22 @@ class Prompts:
                         provenance=provenance,
                     )
                 )
-        return tuple(rows)
+        return answers.Doctored(entries=tuple(rows))
 
-    def overrides_rebase(
-        self, namespace: str, key: str, tag: str, section: str, *, confirm: bool = False
-    ) -> Rebased:
+    def overrides_rebase(self, wish: requests.RebaseRequest) -> answers.Rebased:
         """Show how an entry differs from today's wording and, confirmed, bind it to that."""
-        one = self.find(namespace, key)
-        stored = self.overrides_get(namespace, key, tag)["sections"].get(section)
+        one = self.find(wish.namespace, wish.key)
+        stored = self._stored(wish.namespace, wish.key, wish.tag)["sections"].get(wish.section)
         if stored is None:
-            raise NotFound(f"nothing is stored for {section}", reason="unknown_entry")
-        source = one.templates.get(section, "")
+            raise NotFound(f"nothing is stored for {wish.section}", reason="unknown_entry")
+        source = one.templates.get(wish.section, "")
         lines = difflib.unified_diff(
             source.split("\n"), stored["body"].split("\n"), "source", "override", lineterm=""
         )
         revision = None
-        if confirm:
-            revision = self.overrides.rebase(one.descriptor, tag, section)
-        return Rebased(entry=section, diff="\n".join(lines), revision=revision)
+        if wish.confirm:
+            revision = self.overrides.rebase(one.descriptor, wish.tag, wish.section)
+        return answers.Rebased(entry=wish.section, diff="\n".join(lines), revision=revision)
 
     def _chosen(self, namespace: str | None, key: str | None) -> Iterable[Prompt[Any]]:
         if namespace is not None and key is not None:

@@ -2,19 +2,23 @@
 
 from .asker import Asker
 from .builtin_driver import Driving, Standing
+from .catalog import service as definitions
 from .catalog.authoring import Authoring, Checked, Saved, SourceText, starting_point
 from .catalog.builtin import Builtin, builtins
 from .catalog.catalog import Catalog
 from .catalog.git import read_sources as read_git_sources
 from .catalog.git import sources as git_places
-from .catalog.service import DEFINITION_COMMANDS, Definitions
+from .catalog.service import (
+    DEFINITION_COMMANDS,
+    Definitions,
+)
 from .catalog.source import Places
 from .catalog.team_workflow import Shelf
 from .commands import COMMANDS
 from .definition.finding import Finding, Severity
 from .definition.identity import SourceKind
 from .errors import RailsError
-from .observer import Company
+from .observer import RunObserver
 from .repository import Located
 from .requests import (
     CheckpointWorkflow,
@@ -33,6 +37,8 @@ from .run.preference import PRESETS
 from .service import Rails
 from .session.home_event import announcing
 from .settings import Settings
+from .studio import answer as studio_answers
+from .studio import request as studio_requests
 from .studio.request import (
     SessionDelete,
     SessionExport,
@@ -41,8 +47,10 @@ from .studio.request import (
     SessionSetKeep,
     SessionsList,
 )
-from .studio.service import Studio
+from .studio.service import STUDIO_COMMANDS, Studio
 from .tools import TOOLS, RailsTool, offered
+from .view import run as run_view
+from .view import session as session_view
 from .view.artifact import Shown
 from .view.artifact import shown as shown_artifact
 
@@ -50,6 +58,7 @@ __all__ = [
     "COMMANDS",
     "DEFINITION_COMMANDS",
     "PRESETS",
+    "STUDIO_COMMANDS",
     "TOOLS",
     "Answer",
     "Arrived",
@@ -60,7 +69,6 @@ __all__ = [
     "Catalog",
     "Checked",
     "CheckpointWorkflow",
-    "Company",
     "ContinueWorkflow",
     "Definitions",
     "Driving",
@@ -68,13 +76,14 @@ __all__ = [
     "InspectWorkflow",
     "ListWorkflows",
     "Located",
-    "Places",
     "Pending",
+    "Places",
     "Rails",
     "RailsError",
     "RailsTool",
     "Request",
     "ResumeSession",
+    "RunObserver",
     "Saved",
     "SessionDelete",
     "SessionExport",
@@ -95,10 +104,15 @@ __all__ = [
     "Submitted",
     "announcing",
     "builtins",
+    "definitions",
     "git_places",
     "offered",
     "read_git_sources",
     "resume_ref",
+    "run_view",
+    "session_view",
     "shown_artifact",
     "starting_point",
+    "studio_answers",
+    "studio_requests",
 ]

@@ -313,11 +313,11 @@ class WorkflowRow:
     version: str
     kind: Literal["workflow", "routine"]
     id_status: Literal["namespaced", "legacy"]
+    suggested_id: str | None = None
     source_kind: str
     workflow_hash: str
     step_count: int
     canonical_id: str | None = None
-    suggested_id: str | None = None
     recommended: Json | None = None
     capabilities: dict[str, str] | None = None
     examples: tuple[object, ...] | None = None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from backshop.store import THE_OWNER, Caller
 
-from .observer import Company
+from .observer import RunObserver
 from .run.inputs import Voice
 
 
@@ -16,7 +16,7 @@ class Asker:
 
     caller: Caller = THE_OWNER
     voice: Voice = "person"
-    company: Company | None = None
+    company: RunObserver | None = None
 
     @property
     def whose(self) -> tuple[str, ...]:

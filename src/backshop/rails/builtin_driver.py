@@ -47,7 +47,7 @@ class Standing(Pending):
 
 
 @dataclass(frozen=True, slots=True)
-class Handed:
+class HandedArtifact:
     """An artifact that was handed in on the way to a node."""
 
     kind: str
@@ -140,7 +140,7 @@ class Driving:
         )
         self._rails.execution.advance(tk.ack_token(keys, node_id, attempt), wanted, beside=beside)
 
-    def handed(self, node_id: str) -> list[Handed]:
+    def handed(self, node_id: str) -> list[HandedArtifact]:
         """Return every artifact on the way from the run's first node to this one, oldest first."""
         located: Located = self._sessions.locate(node_id)
         lineage = []
@@ -157,5 +157,5 @@ class Driving:
                     continue
                 value = parse(self._sessions.blob(payload.sha256))
                 if isinstance(value, dict):
-                    found.append(Handed(payload.kind or "", value))
+                    found.append(HandedArtifact(payload.kind or "", value))
         return found

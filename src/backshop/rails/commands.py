@@ -1,29 +1,30 @@
-"""The commands of rails: the tools, and what people do beside them (R7.26)."""
+"""The tools of rails as commands (R7.26)."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from backshop.base.command import Command
+from backshop.store import Caller
 
 from .asker import Asker
 from .service import Rails
-from .studio.service import STUDIO_COMMANDS
 from .tools import TOOLS, RailsTool
 
 PHASE = "rails"
 
 
 def _tool(tool: RailsTool) -> Command[Rails, Any, Any]:
+    def told(rails: Rails, request: Any, caller: Caller) -> dict[str, object]:
+        return tool.run(rails, request, Asker(caller=caller)).structured
+
     return Command(
         name=tool.name,
         summary=f"{tool.title}.",
         request=tool.request,
         response=tool.answer,
-        run=lambda rails, request, caller: (
-            tool.run(rails, request, Asker(caller=caller)).structured
-        ),
-        for_caller=True,
+        run=tool.facts or told,
+        for_caller=tool.facts is None,
         role=tool.role,
         anybody=tool.anybody,
         makes=tool.makes,
@@ -33,7 +34,4 @@ def _tool(tool: RailsTool) -> Command[Rails, Any, Any]:
     )
 
 
-COMMANDS: tuple[Command[Rails, Any, Any], ...] = (
-    *map(_tool, TOOLS),
-    *STUDIO_COMMANDS,
-)
+COMMANDS: tuple[Command[Rails, Any, Any], ...] = tuple(map(_tool, TOOLS))

@@ -6,9 +6,10 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from backshop.base.codec import encode
+from backshop.base.codec import decode, encode
 
 from . import requests
+from .answers import FoundProblem, Inspected, InvalidFile, Listed, Warned, WorkflowRow
 from .catalog.catalog import Listing
 from .catalog.catalog import Workflow as Found
 from .compile import CompiledStep, ConfirmationKind, StepKind
@@ -26,78 +27,66 @@ from .token import token as tk
 Json = dict[str, object]
 
 
-def listed(listing: Listing, request: requests.ListWorkflows) -> Answer:
-    """Return one page of the workflows, and everything that cannot run."""
+def listed(listing: Listing, request: requests.ListWorkflows) -> tuple[Listed, str]:
+    """Return one page of the workflows and everything that cannot run, also in words."""
     kind = WorkflowKind(request.kind) if request.kind else None
     found = listing.workflows(kind=kind, query=request.query)
     start = page_start(request.cursor)
-    page = found[start : start + request.limit]
-    data: Json = {
-        "workflows": [_row(listing, one) for one in page],
-        "invalid": [
-            {"file": one.file, "findings": [_finding(each) for each in one.findings]}
+    following = start + request.limit
+    page = found[start:following]
+    facts = Listed(
+        workflows=tuple(_row(listing, one) for one in page),
+        invalid=tuple(
+            InvalidFile(file=one.file, findings=tuple(map(_finding, one.findings)))
             for one in listing.invalid
-        ],
-        "warnings": [_finding(one) for one in listing.warnings],
-    }
-    if start + request.limit < len(found):
-        data["nextCursor"] = str(start + request.limit)
+        ),
+        warnings=tuple(map(_finding, listing.warnings)),
+        next_cursor=str(following) if following < len(found) else None,
+    )
     lines = [f"{len(found)} workflows:" if found else "No workflow was found."]
-    lines += [
-        f"- {one.entry.workflow_id}: {one.compiled.name}. {one.compiled.description}"
-        for one in page
-    ]
-    for bad in listing.invalid:
+    lines += [f"- {one.workflow_id}: {one.name}. {one.description}" for one in facts.workflows]
+    for bad in facts.invalid:
         lines.append(f"{bad.file} cannot run:")
         lines += [f"  {_finding_line(one)}" for one in bad.findings]
-    lines += [f"Warning: {_finding_line(one)}" for one in listing.warnings]
-    if "nextCursor" in data:
-        lines.append(f"There are more: call again with cursor {data['nextCursor']}.")
+    lines += [f"Warning: {_finding_line(one)}" for one in facts.warnings]
+    if facts.next_cursor:
+        lines.append(f"There are more: call again with cursor {facts.next_cursor}.")
     lines.append("Look closer with inspect_workflow; begin with start_workflow.")
-    return Answer(data, ("\n".join(lines),))
+    return facts, "\n".join(lines)
 
 
 def inspected(
     listing: Listing, request: requests.InspectWorkflow, workspace: Path | None
-) -> Answer:
-    """Return one workflow as closely as asked for."""
+) -> tuple[Inspected, str]:
+    """Return one workflow as closely as asked for, and the outline of it in words."""
     found = listing.load(request.workflow_id)
+    compiled, entry = found.compiled, found.entry
     references, unresolved = resolved(found, workspace)
     status = {one.id: one.status for one in references}
-    data: Json = {
-        "workflowId": request.workflow_id,
-        "workflowHash": found.workflow_hash,
-        "mode": request.mode,
-        "idStatus": found.entry.id_status.value,
-        "sourceKind": found.entry.source.kind.value,
-        "metadata": {**_metadata(found), "stepCount": _step_count(found)},
-        "references": [
-            {**encode(one), "status": status[one.id]} for one in found.compiled.references
-        ],
-        "warnings": [*id_warnings(listing, found, request.workflow_id), *unresolved],
-    }
-    if found.entry.workflow_id != request.workflow_id:
-        data["canonicalId"] = found.entry.workflow_id
-    if suggestion := listing.suggestion(found.entry):
-        data["suggestedId"] = suggestion
-    if request.mode == "preview":
-        data["outline"] = [outline(step) for step in found.compiled.steps]
-    if request.mode == "compiled":
-        data["compiled"] = encode(found.compiled)
-    lines = [f"{found.compiled.name} ({found.entry.workflow_id}): {found.compiled.description}"]
-    lines += [f"{'  ' * depth}- {one.title}" for depth, one in _walk(found.compiled.steps, 0)]
+    warnings = [*id_warnings(listing, found, request.workflow_id), *unresolved]
+    is_preview, is_compiled = request.mode == "preview", request.mode == "compiled"
+    facts = Inspected(
+        workflow_id=request.workflow_id,
+        workflow_hash=found.workflow_hash,
+        mode=request.mode,
+        id_status=entry.id_status.value,
+        source_kind=entry.source.kind.value,
+        metadata={**_metadata(found), "stepCount": _step_count(found)},
+        references=tuple({**encode(one), "status": status[one.id]} for one in compiled.references),
+        warnings=tuple(decode(Warned, one) for one in warnings),
+        canonical_id=entry.workflow_id if entry.workflow_id != request.workflow_id else None,
+        suggested_id=listing.suggestion(entry),
+        outline=tuple(map(outline, compiled.steps)) if is_preview else None,
+        compiled=encode(compiled) if is_compiled else None,
+    )
+    lines = [f"{compiled.name} ({entry.workflow_id}): {compiled.description}"]
+    lines += [f"{'  ' * depth}- {one.title}" for depth, one in _walk(compiled.steps, 0)]
     lines += [
         f"Reference: {one.title}: {one.source} ({one.purpose}) [{status[one.id]}]"
-        for one in found.compiled.references
+        for one in compiled.references
     ]
-    lines += [f"Warning: {one['code']}: {one['message']}" for one in _warnings(data)]
-    return Answer(data, ("\n".join(lines),))
-
-
-def _warnings(data: Json) -> list[Json]:
-    found = data["warnings"]
-    assert isinstance(found, list)
-    return found
+    lines += [f"Warning: {one.code}: {one.message}" for one in facts.warnings]
+    return facts, "\n".join(lines)
 
 
 def id_warnings(listing: Listing, found: Found, requested: str) -> list[Json]:
@@ -189,28 +178,28 @@ def _session_text(title: str | None, data: Json) -> str:
     return f"{head}\n\nRecord notes with the call below.\n\n```json\n{json.dumps(block)}\n```"
 
 
-def _row(listing: Listing, found: Found) -> Json:
-    row: Json = {**_metadata(found), "kind": found.entry.kind.value}
-    row["idStatus"] = found.entry.id_status.value
-    if suggestion := listing.suggestion(found.entry):
-        row["suggestedId"] = suggestion
-    row |= {
-        "sourceKind": found.entry.source.kind.value,
-        "workflowHash": found.workflow_hash,
-        "stepCount": _step_count(found),
-    }
-    wish = found.compiled.recommended_preferences
+def _row(listing: Listing, found: Found) -> WorkflowRow:
+    compiled, entry = found.compiled, found.entry
+    wish = compiled.recommended_preferences
     recommended = {
         "autonomy": wish.recommended_autonomy,
         "riskPolicy": wish.recommended_risk_policy,
     }
-    if any(recommended.values()):
-        row["recommended"] = {key: value for key, value in recommended.items() if value}
-    if found.compiled.capabilities:
-        row["capabilities"] = dict(found.compiled.capabilities)
-    if found.definition.examples:
-        row["examples"] = list(found.definition.examples)
-    return row
+    return WorkflowRow(
+        workflow_id=entry.workflow_id,
+        name=compiled.name,
+        description=compiled.description,
+        version=compiled.version,
+        kind=entry.kind.value,
+        id_status=entry.id_status.value,
+        suggested_id=listing.suggestion(entry),
+        source_kind=entry.source.kind.value,
+        workflow_hash=found.workflow_hash,
+        step_count=_step_count(found),
+        recommended={key: value for key, value in recommended.items() if value} or None,
+        capabilities=dict(compiled.capabilities) or None,
+        examples=found.definition.examples or None,
+    )
 
 
 def _metadata(found: Found) -> Json:
@@ -259,13 +248,18 @@ def _walk(steps: tuple[CompiledStep, ...], depth: int) -> Iterator[tuple[int, Co
         yield from _walk(step.body or (), depth + 1)
 
 
-def _finding(one: Finding) -> Json:
-    found: Json = encode(one)
-    return found
+def _finding(one: Finding) -> FoundProblem:
+    return FoundProblem(
+        code=one.code,
+        severity=one.severity.value,
+        pointer=one.pointer,
+        message=one.message,
+        fix=one.fix,
+    )
 
 
-def _finding_line(one: Finding) -> str:
-    line = f"{one.severity.value} {one.code} at {one.pointer or 'the top'}: {one.message}"
+def _finding_line(one: FoundProblem) -> str:
+    line = f"{one.severity} {one.code} at {one.pointer or 'the top'}: {one.message}"
     return f"{line} Fix: {one.fix}" if one.fix else line
 
 

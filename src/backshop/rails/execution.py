@@ -15,13 +15,13 @@ from .asker import PERSON, Asker
 from .catalog.catalog import Catalog
 from .drift import Drift
 from .errors import RailsError, cut, invalid, mismatch, unknown_node
-from .observer import Company
+from .observer import RunObserver
 from .repository import Located, Sessions
 from .run import answer as run_answer
 from .run import form, graph, inputs, preference, prompt, recap, start
 from .run.advance import Acknowledge, Policy, spent, still_open
 from .run.advance import advance as decide_advance
-from .run.answer import Answer, Facts, Offer, Place
+from .run.answer import Answer, AnswerFacts, Offer, Place
 from .run.inputs import Request, Submitted
 from .run.interpret import Workflow
 from .run.joint_append import Beside
@@ -88,7 +88,7 @@ class Execution:
         state_token: str | None = None,
         is_intended_fork: bool = False,
         beside: Beside | None = None,
-        company: Company | None = None,
+        company: RunObserver | None = None,
     ) -> Answer:
         """Count the pending step as done, once, however often it is asked (R7.22)."""
         keys = self.sessions.keyring.keys()
@@ -201,10 +201,10 @@ class Execution:
         warnings: Sequence[Json] = (),
         more: Json | None = None,
         guidance: Json | None = None,
-    ) -> Facts:
+    ) -> AnswerFacts:
         """Return what can be told of a node from its record alone."""
         blocked = start.still_blocked(snapshot, node.preferences)
-        return Facts(
+        return AnswerFacts(
             place=Place(
                 session_id=session_id,
                 run_id=node.run_id,

@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 V = TypeVar("V")
 
 
-class Kept(Generic[V]):
+class Lru(Generic[V]):
     """The values used last, by name."""
 
     def __init__(self, most: int) -> None:

@@ -12,7 +12,7 @@ from .run.inputs import Request
 from .run.joint_append import Beside
 
 
-class Company(Protocol):
+class RunObserver(Protocol):
     """Somebody whose own record follows the runs an agent drives (W13.7)."""
 
     def start(self, request: StartWorkflow, plainly: Callable[[], Answer]) -> Answer:

@@ -30,16 +30,9 @@ from backshop.store import (
 from backshop.store import Plan as StorePlan
 
 from . import compile as pinned
+from . import errors
 from .definition import template
-from .errors import (
-    RailsError,
-    cut,
-    is_of_later_program,
-    not_healthy,
-    unknown_node,
-    unknown_version,
-)
-from .lru import Kept
+from .lru import Lru
 from .run import snapshot as snapshots
 from .run.form import is_blank
 from .run.inputs import Submitted
@@ -51,7 +44,7 @@ from .run.snapshot import UNKNOWN_VERSION, Snapshot
 from .run.start import Decided
 from .session import local
 from .session.fold import FOLD_NAME, FOLD_VERSION, apply
-from .session.local import Local, Origin
+from .session.local import ImportOrigin, Local
 from .session.state import EMPTY, NodeState, Output, SessionState, current_outputs
 from .token.keyring import Keyring
 
@@ -70,7 +63,7 @@ class Readable:
     state: SessionState
     health: str
     reason: str | None = None
-    origin: Origin | None = None
+    origin: ImportOrigin | None = None
 
     @property
     def is_salvage(self) -> bool:
@@ -93,8 +86,8 @@ class Sessions:
     def __init__(self, store: Store) -> None:
         self.store = store
         self.keyring = Keyring(store)
-        self._workflows: Kept[Workflow] = Kept(_WORKFLOWS_KEPT)
-        self._snapshots: Kept[Snapshot] = Kept(_SNAPSHOTS_KEPT)
+        self._workflows: Lru[Workflow] = Lru(_WORKFLOWS_KEPT)
+        self._snapshots: Lru[Snapshot] = Lru(_SNAPSHOTS_KEPT)
         self._checked: set[str] = set()
 
     # ------------------------------------------------------------ reading
@@ -122,13 +115,13 @@ class Sessions:
             state = self.state(session_id)
             self._require_known(state)
             return Readable(session_id=session_id, state=state, health="healthy", origin=origin)
-        except RailsError as error:
-            if error.rails_code != "SESSION_NOT_HEALTHY" or is_of_later_program(error):
+        except errors.RailsError as error:
+            if error.rails_code != "SESSION_NOT_HEALTHY" or errors.is_of_later_program(error):
                 raise
         with translated():
             health = self.store.health(stream)
             if health.status not in (Status.HEALTHY, Status.CORRUPT_TAIL):
-                raise not_healthy(health.reason or "damaged", status=str(health.status))
+                raise errors.not_healthy(health.reason or "damaged", status=str(health.status))
             state = EMPTY
             for event in self.store.read(stream):
                 if event.idx > health.valid_through:
@@ -194,7 +187,7 @@ class Sessions:
             node = state.nodes.get(node_id)
             if node is not None:
                 return Located(session_id, state, node)
-        raise unknown_node()
+        raise errors.unknown_node()
 
     def snapshot(self, ref: str) -> Snapshot:
         """Return a stored position."""
@@ -220,13 +213,13 @@ class Sessions:
 
     def maybe_snapshot(self, ref: str) -> Snapshot | None:
         """Return a stored position, None when it is lost (damaged sessions)."""
-        with suppress(RailsError):
+        with suppress(errors.RailsError):
             return self.snapshot(ref)
         return None
 
     def maybe_workflow(self, workflow_hash: str) -> Workflow | None:
         """Return a pinned workflow, None when it is lost (damaged sessions)."""
-        with suppress(RailsError):
+        with suppress(errors.RailsError):
             return self.workflow(workflow_hash)
         return None
 
@@ -236,7 +229,7 @@ class Sessions:
             with translated():
                 return self.store.blobs.read(BlobId(ref.removeprefix("sha256:")))
         except NotFound as error:
-            raise not_healthy("missing_blob") from error
+            raise errors.not_healthy("missing_blob") from error
 
     def maybe_blob(self, ref: str) -> bytes | None:
         """Return stored bytes, or None when they are not here (imported sessions)."""
@@ -268,7 +261,7 @@ class Sessions:
     def preview(self, output: Output) -> str:
         """Return the beginning of an artifact as text, empty where it is lost."""
         data = self.maybe_blob(output.payload.sha256 or "") or b""
-        return cut(data.decode(errors="replace"), NOTES_KEPT_MAX_BYTES)
+        return errors.cut(data.decode(errors="replace"), NOTES_KEPT_MAX_BYTES)
 
     def handed(self, node: NodeState) -> Submitted:
         """Return the whole output of a node as it was handed in."""
@@ -355,9 +348,9 @@ class Sessions:
             return
         origin = local.read(head.local).origin
         if origin is not None and origin.salvaged:
-            raise not_healthy("salvaged", status="read_only")
+            raise errors.not_healthy("salvaged", status="read_only")
         if not self._looks_whole(stream) and not (health := self.store.health(stream)).is_healthy:
-            raise not_healthy(health.reason or "damaged", status=str(health.status))
+            raise errors.not_healthy(health.reason or "damaged", status=str(health.status))
         self._checked.add(stream)
 
     def _require_known(self, state: SessionState) -> None:
@@ -390,8 +383,8 @@ def _read_back() -> Iterator[None]:
         yield
     except ValidationFailed as error:
         if error.reason == UNKNOWN_VERSION:
-            raise unknown_version() from error
-        raise not_healthy("schema_validation_failed") from error
+            raise errors.unknown_version() from error
+        raise errors.not_healthy("schema_validation_failed") from error
 
 
 @contextmanager
@@ -399,19 +392,19 @@ def translated() -> Iterator[None]:
     """Turn what the store raises into the codes of R7.3."""
     try:
         yield
-    except (RailsError, NotFound):
+    except (errors.RailsError, NotFound):
         raise
     except (StoreBusy, HeadMoved) as error:
-        raise RailsError(
+        raise errors.RailsError(
             "TOKEN_SESSION_LOCKED",
             "another call is writing to this session",
             "Make the same call again in a second.",
         ) from error
     except StorageCorrupt as error:
-        raise not_healthy(error.reason or "damaged") from error
+        raise errors.not_healthy(error.reason or "damaged") from error
     except BackshopError as error:
         if error.code in ("STORE_UNAVAILABLE", "DISK_FULL", "FILE_WRITE_FAILED"):
-            raise RailsError(
+            raise errors.RailsError(
                 "STORE_UNAVAILABLE",
                 f"the store cannot be used: {error.message}",
                 "Make the same call again in a second; nothing was recorded.",
@@ -424,7 +417,7 @@ def outside_tokens() -> Iterator[None]:
     """Name a held lock the way calls without tokens do (R4.8)."""
     try:
         yield
-    except RailsError as error:
+    except errors.RailsError as error:
         if error.rails_code != "TOKEN_SESSION_LOCKED":
             raise
-        raise RailsError("SESSION_LOCKED", error.message, error.suggestion) from error
+        raise errors.RailsError("SESSION_LOCKED", error.message, error.suggestion) from error

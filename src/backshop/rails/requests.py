@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from typing import Any, Literal, TypeVar
 
-from backshop.base.codec import camel, decode
+from backshop.base.codec import camel, decode, to_camel
 from backshop.base.errors import ValidationFailed
 from backshop.base.limits import QUERY_MAX_CHARS
 
@@ -148,7 +148,7 @@ def parsed(cls: type[T], tool: str, arguments: object, *, hidden: Collection[str
     if not isinstance(arguments, Mapping):
         raise invalid(f"{tool}: the arguments are not an object", f"Call {tool} with an object.")
     given = {key: value for key, value in arguments.items() if value is not None}
-    names = [_camel(one.name) for one in fields(cls)]  # type: ignore[arg-type]  # request classes
+    names = [to_camel(one.name) for one in fields(cls)]  # type: ignore[arg-type]  # request classes
     known = [name for name in names if name not in hidden]
     for key in given:
         if key not in known:
@@ -188,8 +188,3 @@ def _unknown(tool: str, key: str, known: list[str]) -> Exception:
     near = get_close_matches(key, known, n=1)
     hint = f"Did you mean {near[0]}?" if near else f"Known: {', '.join(known)}."
     return invalid(f"{tool}: unknown argument {key[:60]!r}", hint)
-
-
-def _camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(part.capitalize() for part in rest)

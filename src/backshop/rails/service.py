@@ -10,11 +10,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from backshop.base.ambient import random_bits
+from backshop.base.codec import encode
 from backshop.base.ids import b32, did
 from backshop.store import Store
 
 from . import compile as pinned
 from . import discovery, requests, token_subject
+from .answers import Inspected, Listed
 from .asker import PERSON, Asker
 from .catalog.catalog import Catalog
 from .errors import mismatch, other_request, unknown_node
@@ -82,12 +84,28 @@ class Rails:
 
     # ------------------------------------------------------------ discovery
 
-    def list_workflows(self, request: requests.ListWorkflows) -> Answer:
+    def workflows(self, request: requests.ListWorkflows) -> Listed:
         """Return the workflows there are, and the files that cannot run."""
-        return discovery.listed(self.catalog.look(self._workspace(request)), request)
+        return self._listed(request)[0]
+
+    def workflow(self, request: requests.InspectWorkflow) -> Inspected:
+        """Return one workflow: metadata, outline or the compiled form."""
+        return self._inspected(request)[0]
+
+    def list_workflows(self, request: requests.ListWorkflows) -> Answer:
+        """Return the workflows for an agent, with a text."""
+        facts, text = self._listed(request)
+        return Answer(encode(facts), (text,))
 
     def inspect_workflow(self, request: requests.InspectWorkflow) -> Answer:
-        """Return one workflow: metadata, outline or the compiled form."""
+        """Return one workflow for an agent, with a text."""
+        facts, text = self._inspected(request)
+        return Answer(encode(facts), (text,))
+
+    def _listed(self, request: requests.ListWorkflows) -> tuple[Listed, str]:
+        return discovery.listed(self.catalog.look(self._workspace(request)), request)
+
+    def _inspected(self, request: requests.InspectWorkflow) -> tuple[Inspected, str]:
         workspace = self._workspace(request)
         return discovery.inspected(self.catalog.look(workspace), request, workspace)
 

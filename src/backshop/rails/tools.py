@@ -47,6 +47,7 @@ class RailsTool:
     read_only: bool = False
     idempotent: bool = True
     hidden: tuple[str, ...] = ()  # arguments that do not exist here (R11.11)
+    facts: Callable[[Rails, Any], Any] | None = None  # for callers in this process (S5.4)
 
     @cached_property
     def input_schema(self) -> dict[str, Any]:
@@ -144,6 +145,7 @@ TOOLS: tuple[RailsTool, ...] = (
         request=requests.ListWorkflows,
         answer=answers.Listed,
         run=lambda rails, request, _: rails.list_workflows(request),
+        facts=Rails.workflows,
         read_only=True,
         role="read",
         anybody=True,
@@ -160,6 +162,7 @@ TOOLS: tuple[RailsTool, ...] = (
         request=requests.InspectWorkflow,
         answer=answers.Inspected,
         run=lambda rails, request, _: rails.inspect_workflow(request),
+        facts=Rails.workflow,
         read_only=True,
         role="read",
         anybody=True,

@@ -7,7 +7,7 @@ from .blob.gc import Swept
 from .blob.placement import LEFTOVERS, Keep, Placer, remove_tree
 from .blob.spool import Batch, file_error, file_errors
 from .caller import THE_OWNER, Caller
-from .commands import COMMANDS, Finding, Findings, examine_store
+from .commands import COMMANDS, Finding, Findings, StoreBackup, back_up, examine_store
 from .database.engine import driver_errors, is_shared, why_refused
 from .database.keyring import KeyRing
 from .database.lock_key import QUEUE_LOCK
@@ -78,6 +78,7 @@ __all__ = [
     "Status",
     "StorageCorrupt",
     "Store",
+    "StoreBackup",
     "StoreBusy",
     "StoreUnavailable",
     "StreamNotHealthy",
@@ -85,6 +86,7 @@ __all__ = [
     "View",
     "Write",
     "WriteFailed",
+    "back_up",
     "driver_errors",
     "examine_store",
     "file_error",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from backshop.base.ambient import SystemClock
-from backshop.base.command import Command
+from backshop.base.command import Command, method_command
 from backshop.base.errors import NotFound
 from backshop.base.progress import report
 
@@ -57,7 +58,8 @@ class Findings:
     findings: tuple[Finding, ...]
 
 
-def _backup(store: Store, request: StoreBackup) -> Copied:
+def back_up(store: Store, request: StoreBackup) -> Copied:
+    """Write a consistent copy of the home while it is in use."""
     target = Path(request.path).expanduser().absolute()
     return write_backup(store, target, now_ms=SystemClock().now_ms())
 
@@ -170,34 +172,17 @@ def _contents(store: Store, full: bool) -> list[Finding]:
     return found
 
 
+_command = partial(method_command, phase="settings", role="owner")
+
 COMMANDS: tuple[Command[Any, Any, Any], ...] = (
-    Command(
-        name="StoreBackup",
-        summary="Write a consistent copy of the home while it is in use.",
-        request=StoreBackup,
-        response=Copied,
-        run=_backup,
-        phase="settings",
-        role="owner",
+    _command(
+        "StoreBackup",
+        "Write a consistent copy of the home while it is in use.",
+        back_up,
         server_paths=("path",),
     ),
-    Command(
-        name="StoreGc",
-        summary="Remove stored contents that nothing needs any more.",
-        request=StoreGc,
-        response=Swept,
-        run=_collect,
-        phase="settings",
-        writes=True,
-        role="owner",
+    _command(
+        "StoreGc", "Remove stored contents that nothing needs any more.", _collect, writes=True
     ),
-    Command(
-        name="StoreDoctor",
-        summary="Examine the store for damage.",
-        request=StoreDoctor,
-        response=Findings,
-        run=_examine,
-        phase="settings",
-        role="owner",
-    ),
+    _command("StoreDoctor", "Examine the store for damage.", _examine),
 )

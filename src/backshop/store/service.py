@@ -57,6 +57,10 @@ class Write:
     lease: str | None = None
     unpins: Sequence[BlobId] = ()
 
+    def part(self, stream: str) -> Part:
+        """Return it as its stream's part of a plan."""
+        return Part(stream, self.events, None, self.pins, self.unpins, self.lease)
+
 
 Rule = Callable[[S], Write | Sequence[NewEvent]]
 ManyRule = Callable[[tuple[Any, ...]], Plan | None]
@@ -213,7 +217,7 @@ class Store:
             write = wish if isinstance(wish, Write) else Write(wish)
             if not write.events:
                 return None
-            part = Part(stream, write.events, None, write.pins, write.unpins, write.lease)
+            part = write.part(stream)
             return Plan((part,), write.blobs)
 
         states, appended = self.update_many(((stream, fold),), decide, beginning=beginning)

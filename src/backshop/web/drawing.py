@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .layout import LANE_STEP, MARGIN, NODE_HEIGHT, NODE_WIDTH, Item, Placed, layout
+
+if TYPE_CHECKING:
+    from backshop.rails import run_view, session_view
 
 TITLE_MAX_CHARS = 23
 ALONE_MAX_CHARS, ALONE_WIDTH = 80, 640  # of a lane that has no neighbour
@@ -77,19 +80,18 @@ class Graph:
     counts: Mapping[str, int] = field(default_factory=dict)
 
 
-def drawn(run: Mapping[str, Any], *, with_ghosts: bool = False) -> Graph:
-    """Return the drawing of what `RailsRunGet` says."""
-    nodes: Sequence[Mapping[str, Any]] = run["nodes"]
+def drawn(run: run_view.RunGraph, *, with_ghosts: bool = False) -> Graph:
+    """Return the drawing of a run."""
     ghosts = list(_ghosts(run))
     items = [
         Item(
-            id=one["nodeId"],
-            parent=one.get("parentNodeId"),
-            order=one["eventIndex"],
-            is_main=one["isOnPreferredPath"],
-            is_side=one["nodeKind"] == "checkpoint",
+            id=one.node_id,
+            parent=one.parent_node_id,
+            order=one.event_index,
+            is_main=one.is_on_preferred_path,
+            is_side=one.node_kind == "checkpoint",
         )
-        for one in nodes
+        for one in run.nodes
     ]
     shown = ghosts if with_ghosts else []
     items += [
@@ -98,15 +100,16 @@ def drawn(run: Mapping[str, Any], *, with_ghosts: bool = False) -> Graph:
     ]
     placed = layout(items)
     where = placed.by_id()
-    boxes = [_box(one, run, where[one["nodeId"]]) for one in nodes]
+    boxes = [_box(one, run, where[one.node_id]) for one in run.nodes]
     boxes += [_ghost_box(one, where[one.id]) for one in shown]
-    edges = {edge["to"]: edge for edge in run["edges"]}
+    kinds: dict[str, str] = {edge.to: edge.edge_kind for edge in run.edges}
+    causes: dict[str, str] = {edge.to: edge.cause for edge in run.edges}
     main = {one.id for one in boxes if one.is_main}
     lines = [
         Line(
             path=link.path,
-            kind=edges.get(link.target, {}).get("edgeKind", "ghost"),
-            cause=str(edges.get(link.target, {}).get("cause", "skipped")).replace("_", " "),
+            kind=kinds.get(link.target, "ghost"),
+            cause=causes.get(link.target, "skipped").replace("_", " "),
             is_main=link.origin in main and link.target in main,
         )
         for link in placed.links
@@ -117,7 +120,7 @@ def drawn(run: Mapping[str, Any], *, with_ghosts: bool = False) -> Graph:
         width=placed.width,
         height=placed.height,
         ghosts=len(ghosts),
-        branches=run["branches"],
+        branches=run.branches,
         counts=_counts(boxes),
     )
 
@@ -155,37 +158,37 @@ class Timeline:
     height: int
 
 
-def timeline(session: Mapping[str, Any]) -> Timeline:
-    """Return the timeline of what `RailsSessionGet` says (R10.3, R10.10)."""
+def timeline(session: session_view.SessionPage) -> Timeline:
+    """Return the timeline of a session (R10.3, R10.10)."""
     head, row = 56, 34
-    runs = list(session["runList"])
-    is_alone = len(runs) == 1 and all(one["runId"] is not None for one in session["timeline"])
+    runs, moments = session.run_list, session.timeline or ()
+    is_alone = len(runs) == 1 and all(one.run_id is not None for one in moments)
     most = ALONE_MAX_CHARS if is_alone else TITLE_MAX_CHARS
     lanes = [
         Lane(
             x=MARGIN + at * LANE_STEP,
-            name=cut(one.get("title") or one["workflowId"], most),
-            run_id=one["runId"],
+            name=cut(one.title or one.workflow_id, most),
+            run_id=one.run_id,
             number=at % 6,
         )
         for at, one in enumerate(runs)
     ]
     notes = Lane(x=MARGIN + len(runs) * LANE_STEP, name="Session notes", run_id=None, number=6)
-    if not runs or any(one["runId"] is None for one in session["timeline"]):
+    if not runs or any(one.run_id is None for one in moments):
         lanes.append(notes)
     across = {lane.run_id: lane.x for lane in lanes}
     marks = [
         Mark(
-            x=across[one["runId"]],
+            x=across[one.run_id],
             y=head + at * row,
-            kind=one["nodeKind"],
-            title=cut(str(one["title"]), most),
-            run_id=one["runId"],
-            node_id=one["nodeId"],
-            at=one["at"],
+            kind=one.node_kind,
+            title=cut(one.title, most),
+            run_id=one.run_id,
+            node_id=one.node_id,
+            at=one.at,
         )
-        for at, one in enumerate(session["timeline"])
-        if one["runId"] in across
+        for at, one in enumerate(moments)
+        if one.run_id in across
     ]
     width = 2 * MARGIN + (ALONE_WIDTH if is_alone else max(1, len(lanes)) * LANE_STEP)
     return Timeline(
@@ -213,51 +216,48 @@ class _Ghost:
     why: str
 
 
-def _ghosts(run: Mapping[str, Any]) -> Iterator[_Ghost]:
+def _ghosts(run: run_view.RunGraph) -> Iterator[_Ghost]:
     """Yield the skipped steps, each only where a branch first passes over it."""
-    by_node: dict[str, list[Mapping[str, Any]]] = {}
-    for one in run["skipped"]:
-        by_node.setdefault(one["nodeId"], []).append(one)
+    by_node: dict[str | None, list[run_view.Skipped]] = {}
+    for one in run.skipped:
+        by_node.setdefault(one.node_id, []).append(one)
     known: dict[str | None, frozenset[str]] = {None: frozenset()}
-    for node in run["nodes"]:
-        node_id, parent = node["nodeId"], node.get("parentNodeId")
+    for node in run.nodes:
+        node_id, parent = node.node_id, node.parent_node_id
         before = known.get(parent, frozenset())
-        new = [one for one in by_node.get(node_id, ()) if str(one["stepId"]) not in before]
-        titles = {str(one["stepId"]): str(one["title"]) for one in new}
+        new = [one for one in by_node.get(node_id, ()) if str(one.step_id) not in before]
+        titles = {str(one.step_id): str(one.title) for one in new}
         known[node_id] = before | frozenset(titles) if titles else before
         if titles:
-            why = "; ".join(str(one["why"]) for one in new)
+            why = "; ".join(one.why for one in new)
             names = tuple(titles.values())
             yield _Ghost(f"ghost-{node_id}", node_id, parent or node_id, names, why)
 
 
-def _box(one: Mapping[str, Any], run: Mapping[str, Any], place: Placed) -> Box:
-    is_current = one["nodeId"] == run.get("preferredTip")
-    is_complete = one.get("pendingStepId") is None and one["title"] == "Complete"
-    kind = "complete" if is_complete and one["nodeKind"] == "step" else one["nodeKind"]
-    badges = tuple(BADGES.get(name, name) for name in one["badges"])
-    where = f"pass {one['pass']}" if one.get("pass") else ""
-    said = [f"waits at {one['title']}" if kind == "step" else f"{KINDS[kind]}: {one['title']}"]
+def _box(one: run_view.NodeRow, run: run_view.RunGraph, place: Placed) -> Box:
+    is_current = one.node_id == run.preferred_tip
+    is_complete = one.pending_step_id is None and one.title == "Complete"
+    kind = "complete" if is_complete and one.node_kind == "step" else one.node_kind
+    badges = tuple(BADGES.get(name, name) for name in one.badges)
+    where = f"pass {one.pass_}" if one.pass_ else ""
+    after = f"after {one.completed_step_id}" if one.completed_step_id else "start"
+    said = [f"waits at {one.title}" if kind == "step" else f"{KINDS[kind]}: {one.title}"]
     said += [where, *badges, "preferred tip" if is_current else ""]
     return Box(
-        id=one["nodeId"],
-        node_id=one["nodeId"],
+        id=one.node_id,
+        node_id=one.node_id,
         kind=kind,
-        title=cut(one["title"], TITLE_MAX_CHARS),
-        line=cut(" · ".join(filter(None, [where, *badges])) or _after(one), LINE_MAX_CHARS),
+        title=cut(one.title, TITLE_MAX_CHARS),
+        line=cut(" · ".join(filter(None, [where, *badges])) or after, LINE_MAX_CHARS),
         label=", ".join(filter(None, said)),
         x=place.x,
         y=place.y,
-        badges=tuple(one["badges"]),
+        badges=one.badges,
         is_current=is_current,
-        is_main=one["isOnPreferredPath"],
-        is_collapsed=bool(one.get("collapsed")),
-        parent=one.get("parentNodeId"),
+        is_main=one.is_on_preferred_path,
+        is_collapsed=bool(one.collapsed),
+        parent=one.parent_node_id,
     )
-
-
-def _after(one: Mapping[str, Any]) -> str:
-    return f"after {one['completedStepId']}" if one.get("completedStepId") else "start"
 
 
 def _ghost_box(one: _Ghost, place: Placed) -> Box:

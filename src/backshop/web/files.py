@@ -6,8 +6,9 @@ import itertools
 import tempfile
 import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 from urllib.parse import quote
 
 from starlette.datastructures import UploadFile
@@ -17,14 +18,15 @@ from starlette.responses import JSONResponse, RedirectResponse, Response, Stream
 
 from backshop.app import Backshop, Role
 from backshop.base.acting import OWNER, By, acting_as
+from backshop.base.codec import encode
 from backshop.base.errors import ValidationFailed
 from backshop.base.ids import UserId
 from backshop.base.limits import MIB
-from backshop.bench import hand_out, hand_out_all
+from backshop.bench import Bench, hand_out, hand_out_all, requests
 
 from .security import user_of
 from .site import Site, fault_response
-from .uploads import Parcel
+from .uploads import Parcel, Taken
 
 PIECE_BYTES = MIB
 UPLOADS_MAX = 5000
@@ -54,7 +56,7 @@ async def upload(request: Request) -> Response:
         raise
     except Exception as error:  # a surface's outermost handler
         return fault_response(error)
-    return JSONResponse(result)
+    return JSONResponse(encode(result))
 
 
 def _take(
@@ -63,7 +65,7 @@ def _take(
     given: list[tuple[IO[bytes], str]],
     words: dict[str, str],
     user: UserId | None,
-) -> Any:
+) -> Taken:
     """Lay the streams down outside the home; with the last of them add all like other sources."""
     site.shop.gate.admit_to(user, bench_id, Role.PUBLISH)  # adding changes Published
     with acting_as(By(person=user or OWNER)):  # the server names the paths, the person adds
@@ -76,42 +78,44 @@ def _taken(
     given: list[tuple[IO[bytes], str]],
     words: dict[str, str],
     user: UserId | None,
-) -> Any:
-    limits = site.shop.call("WorkbenchGetScope", {"workbench_id": bench_id})["limits"]
+) -> Taken:
+    limits = site.shop.ask(Bench.get_scope, requests.BenchRequest(workbench_id=bench_id)).limits
     key, step = words["upload"][:80], words["step"]
     if key and step == "more":
         site.parcels.keep(key, bench_id, user, given, limits)
-        return {"add_results": []}
+        return Taken()
     site.parcels.require_own(key, bench_id, user)
     try:
         if step == "stop":
-            return {"add_results": []}
+            return Taken()
         with tempfile.TemporaryDirectory(prefix="backshop-upload-") as folder:
             parcel = Parcel(Path(folder), bench_id)
             kept = site.parcels.kept(key) if key else ()
             for stream, name in itertools.chain(kept, given):
-                parcel.lay_down(stream, name, limits["max_file_bytes"])
+                parcel.lay_down(stream, name, limits.max_file_bytes)
             return _add(site.shop, parcel, words["on_conflict"] or "reject")
     finally:
         if key:
             site.parcels.drop(key)
 
 
-def _add(shop: Backshop, parcel: Parcel, on_conflict: str) -> Any:
+def _add(shop: Backshop, parcel: Parcel, on_conflict: str) -> Taken:
     if not parcel.sources:
         if not parcel.refused:
             raise ValidationFailed("no file was chosen", reason="bad_params")
-        return {"add_results": parcel.refused}
-    request = {
-        "workbench_id": parcel.bench_id,
-        "source_paths": sorted(parcel.sources),
-        "recursive": True,
-        "on_conflict": on_conflict,
-    }
-    done = shop.call("WorkbenchFilesAdd", request)
-    for one in done["add_results"]:  # a folder of ours is nobody's business
-        one["source_path"] = one["source_path"].removeprefix(f"{parcel.folder}/")
-    return {**done, "add_results": [*done["add_results"], *parcel.refused]}
+        return Taken(add_results=tuple(parcel.refused))
+    request = requests.WorkbenchFilesAdd(
+        workbench_id=parcel.bench_id,
+        source_paths=tuple(sorted(parcel.sources)),
+        recursive=True,
+        on_conflict=on_conflict,
+    )
+    done = shop.ask(Bench.files_add, request)
+    results = (  # a folder of ours is nobody's business
+        replace(one, source_path=one.source_path.removeprefix(f"{parcel.folder}/"))
+        for one in done.add_results
+    )
+    return Taken(add_results=(*results, *parcel.refused), warnings=done.warnings)
 
 
 async def download(request: Request) -> Response:

@@ -12,6 +12,8 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Undefined
 from markupsafe import Markup
 
+from backshop.base.codec import encode
+
 from .markdown import rendered
 
 HERE = Path(__file__).parent
@@ -111,4 +113,4 @@ def ticked(text: str) -> Markup:
 
 def as_json(value: Any) -> str:
     """Return a value as JSON text for a `data-` attribute, where it is escaped like any other."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(value, default=encode, ensure_ascii=False, separators=(",", ":"))

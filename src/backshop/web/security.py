@@ -191,7 +191,7 @@ def _is_address(name: str) -> bool:
     return True
 
 
-class Gate:
+class WebGate:
     """Lets a request through to the pages, or answers it here: 403, or the way to log in."""
 
     def __init__(

@@ -31,7 +31,7 @@ from .pages.kit import THEME_COOKIE, THEMES
 from .render import STATIC, version
 from .render import page as render
 from .rpc import read_body, rpc
-from .security import Door, Gate, Login, cookie_of
+from .security import Door, Login, WebGate, cookie_of
 from .site import Site, fault_response, waiting, wants_page
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def application(shop: Backshop, door: Door, login: Login) -> ASGIApp:
         lifespan=lifespan,
     )
     app.state.site = site
-    return Gate(app, door, login, site.is_here, _failure)
+    return WebGate(app, door, login, site.is_here, _failure)
 
 
 class Caught:

@@ -11,7 +11,7 @@ import anyio
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, Response
 
-from backshop.app import Backshop, Fault, Guesses, Hub, Parcels, fault_of
+from backshop.app import Backshop, Fault, Hub, Parcels, TokenThrottle, fault_of
 from backshop.base.ids import UserId
 
 from .security import Door, Login
@@ -29,7 +29,7 @@ class Site:
         self.door = door
         self.login = login
         self.parcels = Parcels(shop.store, shop.clock, shop.limiter.require_room)
-        self.guesses = Guesses(shop.clock)
+        self.guesses = TokenThrottle(shop.clock)
         self._limiter: anyio.CapacityLimiter | None = None
         self._warming = threading.Lock()
         self._is_warm = False

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from .commands import COMMANDS
     from .companion_stream import sister_streams
     from .context_processing import CONTEXT_COMMANDS, Contextual
-    from .conversation.repository import Book, chosen_model
+    from .conversation.repository import Conversations, chosen_model
     from .conversation.turn_facts import TurnFacts, told
+    from .digest.forms import DigestShown, PartShown
     from .digest.service import DIGEST_COMMANDS, Digests
     from .draft_subject import draft_facts, draft_summary
     from .errors import TurnActive
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from .tool.recall import RECALL_TOOL, AgentSpace
     from .turn.context import Settings
     from .turn.mcp_turn import Outside
-    from .turn.worker_turn import Hands, OlderWorker, turns_of
+    from .turn.worker_turn import OlderWorker, TurnQueue, turns_of
 
 __all__ = [
     "CLUTTER_COMMANDS",
@@ -47,17 +48,18 @@ __all__ = [
     "RECALL_TOOL",
     "AgentSpace",
     "Answered",
-    "Book",
     "CancelAnswer",
     "Cluttering",
     "Contextual",
     "Conversation",
+    "Conversations",
+    "DigestShown",
     "Digests",
     "Gatherer",
-    "Hands",
     "Nothing",
     "OlderWorker",
     "Outside",
+    "PartShown",
     "PlanView",
     "RedoDone",
     "Sent",
@@ -65,6 +67,7 @@ __all__ = [
     "State",
     "TurnActive",
     "TurnFacts",
+    "TurnQueue",
     "Undone",
     "Workshop",
     "agent_tools",
@@ -88,16 +91,18 @@ _HOMES = {
     "AgentSpace": "tool.recall",
     "Answered": "answers",
     "CancelAnswer": "answers",
-    "Book": "conversation.repository",
+    "Conversations": "conversation.repository",
     "Cluttering": "prompt.clutter_report",
     "Contextual": "context_processing",
     "Conversation": "answers",
+    "DigestShown": "digest.forms",
     "Digests": "digest.service",
     "Gatherer": "prompt.gathering",
-    "Hands": "turn.worker_turn",
+    "TurnQueue": "turn.worker_turn",
     "Nothing": "answers",
     "OlderWorker": "turn.worker_turn",
     "Outside": "turn.mcp_turn",
+    "PartShown": "digest.forms",
     "PlanView": "answers",
     "RedoDone": "answers",
     "Sent": "answers",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from backshop.base.acting import by_of
+from backshop.base.acting import Acted, by_of
 from backshop.base.ambient import timestamp
 from backshop.base.codec import decode
-from backshop.bench import Acted, ChangedFile, DraftState, Names, acted
+from backshop.bench import ChangedFile, DraftState, Names, acted
 
 from .conversation.state import BY, Record
 from .conversation.turn_facts import TurnFacts, told

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from backshop.base.command import Command
+from backshop.base.command import Command, method_command
 from backshop.base.errors import LimitExceeded, ValidationFailed
 from backshop.base.limits import CONTEXT_TIMEOUT_S
 from backshop.bench import (
@@ -27,33 +27,14 @@ from backshop.prompts import Session
 
 from .prompt.bundled import build_prompt
 from .prompt.context_prompt import step
-from .prompt.inputs import Artifacts, Facts
+from .prompt.inputs import Artifacts, PromptInputs
+from .requests import ContextInput, ContextProcess
 
 TEXT_MAX_BYTES = 1024 * 1024  # B14.4
 NOTE_MAX_CHARS = 2000
 WINDOW_SHARE = 0.6  # B14.6
 SOURCE_KINDS = frozenset({"text", "csv", "docx", "odt", "pdf", "pptx", "xlsx"})
 _PROBLEMS_SHOWN = 10
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContextInput:
-    """What an item is made from: `text` with a text, or `file` with a path and perhaps a note."""
-
-    mode: str
-    text: str | None = None
-    source_path: str | None = None
-    note: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContextProcess:
-    """Let the model make a context item from a text or a file."""
-
-    workbench_id: str
-    category: str
-    input: ContextInput
-    overwrite_direct_edits: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +160,7 @@ class Contextual:
     ) -> tuple[str, bool]:
         """Return the answer, and whether it was cut off; the call lists the files (W6.15)."""
         manifest = self._manifests.of(bench_id)
-        facts = Facts(
+        facts = PromptInputs(
             listing=choose_lines(manifest.files, window_tokens=adapter.window_tokens),
             step=says,
             artifacts=Artifacts(material=material),
@@ -206,13 +187,10 @@ def _from_text(text: str | None) -> _Taken:
 
 
 CONTEXT_COMMANDS: tuple[Command[Contextual, Any, Any], ...] = (
-    Command(
-        name="ContextProcess",
-        summary="Make a context item from a text or a file, with the model.",
-        request=ContextProcess,
-        response=ContextItem,
-        run=Contextual.process,
-        phase="workbench",
+    method_command(
+        "ContextProcess",
+        "Make a context item from a text or a file, with the model.",
+        Contextual.process,
         writes=True,
         role="write",
         server_paths=("source_path",),

@@ -23,7 +23,7 @@ from backshop.formats import NOTED
 
 from . import mention
 from .conversation import turn_facts, turn_fold
-from .conversation.repository import Book
+from .conversation.repository import Conversations
 from .conversation.state import ToolEntry, Turn, WorkshopState
 from .conversation.turn_facts import (
     Counted,
@@ -67,7 +67,7 @@ NOTHING = Noticed()
 
 
 def facts_of(
-    book: Book,
+    book: Conversations,
     known: WorkshopState,
     turn: Turn,
     *,
@@ -96,7 +96,7 @@ def facts_of(
     return turn_facts.capped(_checked(book, known, facts, answer) if answer.strip() else facts)
 
 
-def _checked(book: Book, known: WorkshopState, facts: TurnFacts, answer: str) -> TurnFacts:
+def _checked(book: Conversations, known: WorkshopState, facts: TurnFacts, answer: str) -> TurnFacts:
     """Mark what an answer names: files that are not there or not changed, items not done."""
     bench = known.bench
     files = {one.path for one in facts.files or ()}
@@ -121,7 +121,7 @@ def _checked(book: Book, known: WorkshopState, facts: TurnFacts, answer: str) ->
 # ---------------------------------------------------------------- files
 
 
-def changed(book: Book, known: WorkshopState, turn: Turn) -> tuple[FileChanged, ...]:
+def changed(book: Conversations, known: WorkshopState, turn: Turn) -> tuple[FileChanged, ...]:
     """Return the files of the Draft that are others than when the turn began.
 
     Where a Draft was there before it, what reports count is of both, and nothing is counted.
@@ -153,7 +153,7 @@ def changed(book: Book, known: WorkshopState, turn: Turn) -> tuple[FileChanged, 
     return tuple(sorted(found, key=lambda one: one.path))
 
 
-def _counts(book: Book, draft: Draft, path: str) -> tuple[Counted, ...]:
+def _counts(book: Conversations, draft: Draft, path: str) -> tuple[Counted, ...]:
     """Return what the effect reports of the writes to a file count (F16.13)."""
     known = draft.changes.get(path)
     if known is None or known.effects_ref is None:
@@ -233,12 +233,12 @@ def refused_of(known: WorkshopState, turn: Turn, item: int, attempt: int) -> lis
     ]
 
 
-def _refusal(book: Book, entry: ToolEntry) -> WriteRefused:
+def _refusal(book: Conversations, entry: ToolEntry) -> WriteRefused:
     path = target_of(arguments(book, entry)) or entry.path or ""
     return WriteRefused(tool=entry.tool, reason=entry.error or "failed", path=path)
 
 
-def _noticed(book: Book, turn: Turn, entries: Sequence[ToolEntry]) -> Noticed:
+def _noticed(book: Conversations, turn: Turn, entries: Sequence[ToolEntry]) -> Noticed:
     """Return what the results of the writes that stand say."""
     dropped: list[EditDropped] = []
     left: list[NotComputed] = []
@@ -297,19 +297,19 @@ def _largest(found: Iterable[NotComputed]) -> tuple[NotComputed, ...]:
     return tuple(most.values())
 
 
-def arguments(book: Book, entry: ToolEntry) -> Mapping[str, Any]:
+def arguments(book: Conversations, entry: ToolEntry) -> Mapping[str, Any]:
     """Return the arguments of a call."""
     return _object(book, entry.args_ref)
 
 
-def result(book: Book, entry: ToolEntry) -> Mapping[str, Any]:
+def result(book: Conversations, entry: ToolEntry) -> Mapping[str, Any]:
     """Return what a call was answered, where that is data of a size worth reading."""
     if entry.result_ref is None or (entry.result_bytes or 0) > _RESULT_MAX_BYTES:
         return {}
     return _object(book, entry.result_ref)
 
 
-def _object(book: Book, ref: BlobId) -> Mapping[str, Any]:
+def _object(book: Conversations, ref: BlobId) -> Mapping[str, Any]:
     try:
         value = json.loads(book.store.blobs.read(ref))
     except (BackshopError, ValueError, RecursionError):

@@ -12,7 +12,7 @@ from backshop.store import Event
 
 from .conversation import events as ev
 from .conversation.events import ToolAnswered, ToolCalled
-from .conversation.repository import Book
+from .conversation.repository import Conversations
 from .tool.phase import WRITING_TOOLS
 from .tool.receipt import RECALL
 
@@ -133,7 +133,7 @@ class _Count:
                 self.found["compressions_total"] += 1
 
 
-def count(book: Book, stream: str) -> Metrics:
+def count(book: Conversations, stream: str) -> Metrics:
     """Count what the log of a bench says."""
     counting = _Count()
     for event in book.store.read(stream):

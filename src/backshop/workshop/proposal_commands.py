@@ -12,12 +12,12 @@ from backshop.prompts import CancelToken
 from . import requests
 from .answers import Applied, Nothing, ProposalView, Proposed, Replied
 from .conversation import decide, turn_facts
-from .conversation.repository import Book
+from .conversation.repository import Conversations
 from .conversation.turn_facts import TurnFacts
 from .errors import ModelUnavailable
 from .proposal import application
 from .turn import compat_flow
-from .turn.context import Run, Stopped, Work
+from .turn.context import Stopped, TurnContext, Work
 from .turn.lease import Hold, held, owner_of
 from .turn.service import Turns
 
@@ -27,7 +27,7 @@ ACTIVE_VIEW = "ACTIVE_VIEW"
 class Proposals:
     """Proposals of every bench of one home."""
 
-    def __init__(self, book: Book, turns: Turns) -> None:
+    def __init__(self, book: Conversations, turns: Turns) -> None:
         self._book = book
         self._turns = turns
 
@@ -57,7 +57,7 @@ class Proposals:
         def check(_: Hold) -> None:
             decide.proposable(self._book.state(bench_id))
 
-        def work(run: Run) -> None:
+        def work(run: TurnContext) -> None:
             own, why_not = compat_flow.propose(run, replied)
             made.append(
                 Proposed(

@@ -1,8 +1,9 @@
-"""What the Workshop's commands take, field by field as in W3."""
+"""What the Workshop's commands take, field by field as in W3, B14.4 and P7.11."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -13,22 +14,20 @@ class WorkbenchOnly:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Redo:
+class Redo(WorkbenchOnly):
     """Take the last rewind, restore or change of answers back.
 
     `message_id` is the record that says so (`redo_target_id` of the state); if it is not the last
     one any more, nothing is taken back.
     """
 
-    workbench_id: str
     message_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GetConversation:
+class GetConversation(WorkbenchOnly):
     """Read the conversation, oldest first; `before` pages backwards."""
 
-    workbench_id: str
     limit: int = 200
     before: str | None = None
     include_inactive: bool = False
@@ -36,10 +35,9 @@ class GetConversation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SendUserMessage:
+class SendUserMessage(WorkbenchOnly):
     """Send a message; running the agent on it is a command of its own."""
 
-    workbench_id: str
     text: str
     mode: str = "agent"
     client_message_id: str | None = None
@@ -47,123 +45,170 @@ class SendUserMessage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunAgent:
+class RunAgent(WorkbenchOnly):
     """Let the agent answer a message, or go on where it stopped.
 
     A workflow of the catalogue may drive the turn in place of the usual one (W13.10).
     """
 
-    workbench_id: str
     message_id: str
     workflow_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StreamAssistantReply:
+class StreamAssistantReply(WorkbenchOnly):
     """Answer a message with flow `compat`; a model that is named must be the active one."""
 
-    workbench_id: str
     message_id: str
     model_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProposeChanges:
+class ProposeChanges(WorkbenchOnly):
     """Work out the changes that the last answer announced."""
 
-    workbench_id: str
     basis: str = "ACTIVE_VIEW"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OneProposal:
+class OneProposal(WorkbenchOnly):
     """A command about one proposal."""
 
-    workbench_id: str
     proposal_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DismissProposal:
+class DismissProposal(WorkbenchOnly):
     """Let a proposal go; by default the one that waits."""
 
-    workbench_id: str
     proposal_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Regenerate:
+class Regenerate(WorkbenchOnly):
     """Answer a message again; by default the last one."""
 
-    workbench_id: str
     message_id: str | None = None
     mode: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CancelRun:
+class CancelRun(WorkbenchOnly):
     """Stop the running turn."""
 
-    workbench_id: str
     turn_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GetPlan:
+class GetPlan(WorkbenchOnly):
     """Read research, plan and reports of a turn; by default the newest."""
 
-    workbench_id: str
     turn_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UndoToMessage:
+class UndoToMessage(WorkbenchOnly):
     """Go back to a record of the conversation."""
 
-    workbench_id: str
     message_id: str
     mode: str | None = None
     dry_run: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SwitchModel:
+class SwitchModel(WorkbenchOnly):
     """Let another model answer."""
 
-    workbench_id: str
     model_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SetFlow:
+class SetFlow(WorkbenchOnly):
     """Choose how turns are executed."""
 
-    workbench_id: str
     flow: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GetToolLog:
+class GetToolLog(WorkbenchOnly):
     """List tool calls after an entry."""
 
-    workbench_id: str
     after: int = 0
     limit: int = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GetToolLogEntry:
+class GetToolLogEntry(WorkbenchOnly):
     """Read one tool call with a slice of its result."""
 
-    workbench_id: str
     entry_id: int
     offset: int = 0
     max_bytes: int = 16_384
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DismissReminder:
+class DismissReminder(WorkbenchOnly):
     """Hide the reminder of a Draft for a while."""
 
-    workbench_id: str
     draft_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextInput:
+    """What an item is made from: `text` with a text, or `file` with a path and perhaps a note."""
+
+    mode: str
+    text: str | None = None
+    source_path: str | None = None
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextProcess:
+    """Let the model make a context item from a text or a file."""
+
+    workbench_id: str
+    category: str
+    input: ContextInput
+    overwrite_direct_edits: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DigestGet:
+    """Which bench's digest."""
+
+    workbench_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DigestRefresh:
+    """Write the digest anew: `builder` without a model, `model` with one."""
+
+    workbench_id: str
+    mode: Literal["builder", "model"] = "builder"
+    scope: Literal["session", "global"] = "session"
+    tag: str | None = None
+    focus: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DigestSet:
+    """Write the digest by hand; pinned it stays whatever the files do."""
+
+    workbench_id: str
+    body: str
+    pin: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptShow:
+    """The prompts of a turn, found by a message of it; of one phase, or the last.
+
+    `number` counts those of the phase from 1; without it the last one is meant.
+    """
+
+    workbench_id: str
+    message_id: str | None = None
+    turn_id: str | None = None
+    phase: str | None = None
+    number: int | None = None

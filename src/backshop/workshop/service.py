@@ -13,26 +13,9 @@ from backshop.prompts import PromptOverridesStore
 from backshop.rails import Rails
 from backshop.store import THE_OWNER, Caller
 
-from . import metrics, requests, transcript
-from .answers import (
-    Answered,
-    Applied,
-    CancelAnswer,
-    Conversation,
-    Nothing,
-    PlanView,
-    ProposalView,
-    Proposed,
-    RedoDone,
-    Replied,
-    Sent,
-    State,
-    ToolLog,
-    ToolLogEntry,
-    Undone,
-)
+from . import answers, metrics, requests, transcript
 from .conversation import decide
-from .conversation.repository import Book
+from .conversation.repository import Conversations
 from .errors import ModelUnavailable
 from .history import regeneration, rewind
 from .metrics import Metrics
@@ -43,7 +26,7 @@ from .turn import worker_turn
 from .turn.context import Settings
 from .turn.mcp_turn import Outside
 from .turn.service import Admit, Turns, anybody
-from .turn.worker_turn import Hands
+from .turn.worker_turn import TurnQueue
 
 _LOG = logging.getLogger(__name__)
 
@@ -53,7 +36,7 @@ class Workshop:
 
     def __init__(
         self,
-        book: Book,
+        book: Conversations,
         models: Models,
         rails: Rails,
         *,
@@ -62,7 +45,7 @@ class Workshop:
         overrides: PromptOverridesStore | None = None,
         gatherer: Gatherer | None = None,
         stop_digest: Callable[[str], bool] = lambda bench_id: False,
-        hands: Hands | None = None,
+        hands: TurnQueue | None = None,
         admit: Admit = anybody,
     ) -> None:
         self.book = book
@@ -86,7 +69,7 @@ class Workshop:
 
     # ------------------------------------------------------------ reading
 
-    def get_state(self, request: requests.WorkbenchOnly) -> State:
+    def get_state(self, request: requests.WorkbenchOnly) -> answers.State:
         """Say where the conversation of a workbench stands."""
         known = self._turns.settled(request.workbench_id)
         return transcript.state(
@@ -98,15 +81,15 @@ class Workshop:
             now_ms=self.book.clock.now_ms(),
         )
 
-    def get_conversation(self, request: requests.GetConversation) -> Conversation:
+    def get_conversation(self, request: requests.GetConversation) -> answers.Conversation:
         """Return a page of the conversation."""
         return transcript.conversation(self.book, request)
 
-    def get_tool_log(self, request: requests.GetToolLog) -> ToolLog:
+    def get_tool_log(self, request: requests.GetToolLog) -> answers.ToolLog:
         """Return a page of the tool log."""
         return transcript.tool_log(self.book, request)
 
-    def get_tool_log_entry(self, request: requests.GetToolLogEntry) -> ToolLogEntry:
+    def get_tool_log_entry(self, request: requests.GetToolLogEntry) -> answers.ToolLogEntry:
         """Return one entry of the tool log with a slice of its result."""
         return transcript.tool_log_entry(self.book, request)
 
@@ -117,7 +100,7 @@ class Workshop:
 
     # ------------------------------------------------------------ saying
 
-    def send_user_message(self, request: requests.SendUserMessage) -> Sent:
+    def send_user_message(self, request: requests.SendUserMessage) -> answers.Sent:
         """Append the person's message; nothing answers it yet."""
         known = self._turns.settled(request.workbench_id)
         if decide.repeated(known, request.client_message_id) is None:
@@ -132,9 +115,9 @@ class Workshop:
         )
         told = self.book.commit(request.workbench_id, lambda now: decide.send(now, wish))
         first = decide.repeated(told.state, request.client_message_id)
-        return Sent(message_id=first or wish.message_id, warnings=told.warnings)
+        return answers.Sent(message_id=first or wish.message_id, warnings=told.warnings)
 
-    def run_agent(self, request: requests.RunAgent) -> Answered:
+    def run_agent(self, request: requests.RunAgent) -> answers.Answered:
         """Let the agent answer a message, or go on where it stopped; returns when it ended."""
         return self._turns.run(request)
 
@@ -183,43 +166,45 @@ class Workshop:
         """Return benches and turns that nobody works on, and has not for as long as a lease."""
         return worker_turn.orphans(self.book)
 
-    def stream_assistant_reply(self, request: requests.StreamAssistantReply) -> Replied:
+    def stream_assistant_reply(self, request: requests.StreamAssistantReply) -> answers.Replied:
         """Answer a message with flow `compat`; returns when the turn ended."""
         return self._proposals.reply(request)
 
-    def propose_changes(self, request: requests.ProposeChanges) -> Proposed:
+    def propose_changes(self, request: requests.ProposeChanges) -> answers.Proposed:
         """Let the model work out the changes its last answer announced."""
         return self._proposals.propose(request)
 
-    def get_proposal(self, request: requests.OneProposal) -> ProposalView:
+    def get_proposal(self, request: requests.OneProposal) -> answers.ProposalView:
         """Return a proposal."""
         return self._proposals.get(request)
 
-    def dismiss_proposal(self, request: requests.DismissProposal) -> Nothing:
+    def dismiss_proposal(self, request: requests.DismissProposal) -> answers.Nothing:
         """Let a proposal go."""
         return self._proposals.dismiss(request)
 
-    def apply_proposal(self, request: requests.OneProposal) -> Applied:
+    def apply_proposal(self, request: requests.OneProposal) -> answers.Applied:
         """Apply a proposal that waits."""
         return self._proposals.apply(request)
 
-    def regenerate(self, request: requests.Regenerate, caller: Caller = THE_OWNER) -> Answered:
+    def regenerate(
+        self, request: requests.Regenerate, caller: Caller = THE_OWNER
+    ) -> answers.Answered:
         """Answer a message again; the old answer and its Draft give way."""
         may_publish = caller.may_publish(request.workbench_id)
         return regeneration.regenerate(self.book, self._turns, request, may_publish=may_publish)
 
-    def cancel_run(self, request: requests.CancelRun) -> CancelAnswer:
+    def cancel_run(self, request: requests.CancelRun) -> answers.CancelAnswer:
         """Stop the running turn, or a digest that a model is writing (P7.11)."""
         asked = self._turns.cancel(request)
         if not asked.cancel_requested and request.turn_id is None:
-            return CancelAnswer(cancel_requested=self._stop_digest(request.workbench_id))
+            return answers.CancelAnswer(cancel_requested=self._stop_digest(request.workbench_id))
         return asked
 
-    def get_plan(self, request: requests.GetPlan) -> PlanView:
+    def get_plan(self, request: requests.GetPlan) -> answers.PlanView:
         """Return what a turn found out, planned and reported."""
         return self._turns.plan(request)
 
-    def switch_model(self, request: requests.SwitchModel) -> Nothing:
+    def switch_model(self, request: requests.SwitchModel) -> answers.Nothing:
         """Let another model answer from the next turn on."""
         try:
             model_id = self._models.adapter(request.model_id).model_id
@@ -233,14 +218,14 @@ class Workshop:
             request.workbench_id,
             lambda now: decide.switch_model(now, model_id, now.model_id or before, record),
         )
-        return Nothing(warnings=told.warnings)
+        return answers.Nothing(warnings=told.warnings)
 
     def get_default_model(self, request: requests.WorkbenchOnly) -> DefaultModel:
         """Return the model that answers where nobody switched to one."""
         known = self.book.state(request.workbench_id)
         return DefaultModel(model_id=self._turns.default_of(known))
 
-    def set_default_model(self, request: requests.SwitchModel) -> Nothing:
+    def set_default_model(self, request: requests.SwitchModel) -> answers.Nothing:
         """Choose the model that answers where nobody switched to one; it may lack its key yet.
 
         Raises:
@@ -248,24 +233,24 @@ class Workshop:
         """
         model_id, warnings = self._models.resolved(request.model_id)
         self.book.commit(request.workbench_id, lambda now: decide.set_default_model(now, model_id))
-        return Nothing(warnings=warnings)
+        return answers.Nothing(warnings=warnings)
 
-    def set_flow(self, request: requests.SetFlow) -> Nothing:
+    def set_flow(self, request: requests.SetFlow) -> answers.Nothing:
         """Choose how turns are executed."""
         self.book.commit(
             request.workbench_id,
             lambda now: decide.set_flow(now, request.flow, now.flow or self._settings.flow),
         )
-        return Nothing()
+        return answers.Nothing()
 
-    def dismiss_reminder(self, request: requests.DismissReminder) -> Nothing:
+    def dismiss_reminder(self, request: requests.DismissReminder) -> answers.Nothing:
         """Hide the reminder of a Draft for a while."""
         known = self.book.state(request.workbench_id)
         reminder = draft_state(self.book.desk, known.bench).reminder
         self.book.commit(
             request.workbench_id, lambda now: decide.dismiss(now, request.draft_id, reminder)
         )
-        return Nothing()
+        return answers.Nothing()
 
     def outside(self, bench_id: str) -> Outside:
         """Return a seat for an agent of another program at a bench."""
@@ -275,7 +260,7 @@ class Workshop:
 
     def undo_to_message(
         self, request: requests.UndoToMessage, caller: Caller = THE_OWNER
-    ) -> Undone:
+    ) -> answers.Undone:
         """Go back to a record; with `dry_run` only say what that would do."""
         self._turns.settled(request.workbench_id)
         if not request.dry_run:
@@ -283,7 +268,7 @@ class Workshop:
         may_publish = caller.may_publish(request.workbench_id)
         return rewind.undo(self.book, request, may_publish=may_publish)
 
-    def redo(self, request: requests.Redo, caller: Caller = THE_OWNER) -> RedoDone:
+    def redo(self, request: requests.Redo, caller: Caller = THE_OWNER) -> answers.RedoDone:
         """Take the last rewind back."""
         self._turns.settled(request.workbench_id)
         self.book.require_quiet(request.workbench_id)

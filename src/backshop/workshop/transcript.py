@@ -9,22 +9,12 @@ from dataclasses import replace
 from backshop.base.ambient import timestamp
 from backshop.base.codec import encode
 from backshop.base.errors import NotFound, ValidationFailed
+from backshop.base.field_copy import made_from
 from backshop.base.ids import CheckpointId, MessageId, TurnId
 from backshop.bench import DraftState
 
-from . import requests
-from .answers import (
-    ActiveTurn,
-    Conversation,
-    Message,
-    ResumableTurn,
-    State,
-    ToolCallShape,
-    ToolLog,
-    ToolLogEntry,
-    message_of,
-)
-from .conversation.repository import Book
+from . import answers, requests
+from .conversation.repository import Conversations
 from .conversation.state import CARDS_OF_CHANGE, Record, ToolEntry, Turn, WorkshopState
 from .cut import slice_bytes
 from .tool.receipt import receipt
@@ -39,13 +29,12 @@ _HIDDEN_MS = {"age": _DAY_MS, "stale": 7 * _DAY_MS}  # W18.5
 
 def state(
     known: WorkshopState, *, draft: DraftState, flow: str, model_id: str, default: str, now_ms: int
-) -> State:
+) -> answers.State:
     """Return the Workshop of a bench in one answer (W2.8)."""
     bench, head = known.bench, known.head
     target = regenerate_target(known)
-    assert bench.bench_id is not None
-    return State(
-        workbench_id=bench.bench_id,
+    return answers.State(
+        workbench_id=bench.id,
         flow=flow,
         model_id=model_id,
         default_model_id=default,
@@ -66,11 +55,11 @@ def state(
     )
 
 
-def _active(turn: Turn | None) -> ActiveTurn | None:
+def _active(turn: Turn | None) -> answers.ActiveTurn | None:
     if turn is None:
         return None
     item = turn.item if turn.phase == "implement" else None
-    return ActiveTurn(
+    return answers.ActiveTurn(
         turn_id=turn.turn_id,
         run_id=turn.run_id,
         message_id=turn.message_id,
@@ -83,10 +72,10 @@ def _active(turn: Turn | None) -> ActiveTurn | None:
     )
 
 
-def _resumable(turn: Turn | None) -> ResumableTurn | None:
+def _resumable(turn: Turn | None) -> answers.ResumableTurn | None:
     if turn is None:
         return None
-    return ResumableTurn(
+    return answers.ResumableTurn(
         turn_id=turn.turn_id,
         message_id=turn.user_message_id,
         phase=turn.phase,
@@ -120,7 +109,7 @@ def regenerate_target(known: WorkshopState) -> MessageId | None:
 # ---------------------------------------------------------------- the transcript
 
 
-def conversation(book: Book, request: requests.GetConversation) -> Conversation:
+def conversation(book: Conversations, request: requests.GetConversation) -> answers.Conversation:
     """Return a page of the conversation, the newest unless asked for older ones."""
     if not 1 <= request.limit <= PAGE_MAX:
         raise ValidationFailed("a page has 1 to 1000 messages", reason="bad_params")
@@ -136,14 +125,14 @@ def conversation(book: Book, request: requests.GetConversation) -> Conversation:
         end = places[0]
     start = max(0, end - request.limit)
     turns, names = _answering(known), book.desk.names()
-    messages: list[Message] = []
+    messages: list[answers.Message] = []
     for record, is_active in shown[start:end]:
         if request.include_tools and record.type == "assistant_message":
             messages += _traffic(book, known, record)
         turn_id = turns.get(record.message_id, record.turn_id)
         shown_now = replace(told.as_it_stands(_with_card(known, record)), turn_id=turn_id)
-        messages.append(message_of(shown_now, active=is_active, names=names))
-    return Conversation(messages=tuple(messages), has_more=start > 0, head_id=known.head_id)
+        messages.append(answers.message_of(shown_now, active=is_active, names=names))
+    return answers.Conversation(messages=tuple(messages), has_more=start > 0, head_id=known.head_id)
 
 
 def _answering(known: WorkshopState) -> dict[MessageId, TurnId]:
@@ -263,17 +252,21 @@ def _order(record: Record) -> tuple[int, str]:
     return (record.seq, record.message_id)
 
 
-def _traffic(book: Book, known: WorkshopState, record: Record) -> Iterable[Message]:
+def _traffic(
+    book: Conversations, known: WorkshopState, record: Record
+) -> Iterable[answers.Message]:
     """Return a turn's tool calls in the shapes of old (W2.10)."""
     for entry in entries(known):
         if entry.turn_id != record.turn_id:
             continue
         arguments = book.store.blobs.read(entry.args_ref).decode()
-        call = ToolCallShape(
+        call = answers.ToolCallShape(
             id=entry.call_id, function={"name": entry.tool, "arguments": arguments}
         )
-        yield Message(message_id=None, type="assistant_message", text="", tool_calls=(call,))
-        yield Message(
+        yield answers.Message(
+            message_id=None, type="assistant_message", text="", tool_calls=(call,)
+        )
+        yield answers.Message(
             message_id=entry.result_id,
             type="tool_result",
             text="",
@@ -290,7 +283,7 @@ def entries(known: WorkshopState) -> Sequence[ToolEntry]:
     return [known.tools[str(number)] for number in range(1, len(known.tools) + 1)]
 
 
-def tool_log(book: Book, request: requests.GetToolLog) -> ToolLog:
+def tool_log(book: Conversations, request: requests.GetToolLog) -> answers.ToolLog:
     """Return a page of the tool log: receipts, no results."""
     if not 1 <= request.limit <= PAGE_MAX or request.after < 0:
         raise ValidationFailed("a page has 1 to 1000 entries", reason="bad_params")
@@ -298,10 +291,10 @@ def tool_log(book: Book, request: requests.GetToolLog) -> ToolLog:
     after = entries(known)[request.after :]
     activity = _Activity(known)
     page = [_shown(book, one, activity) for one in after[: request.limit]]
-    return ToolLog(entries=tuple(page), has_more=len(after) > request.limit)
+    return answers.ToolLog(entries=tuple(page), has_more=len(after) > request.limit)
 
 
-def tool_log_entry(book: Book, request: requests.GetToolLogEntry) -> ToolLogEntry:
+def tool_log_entry(book: Conversations, request: requests.GetToolLogEntry) -> answers.ToolLogEntry:
     """Return one entry with its arguments and a slice of its result."""
     if request.offset < 0 or not 1 <= request.max_bytes <= SLICE_MAX_BYTES:
         raise ValidationFailed("a slice has 1 to 1048576 bytes", reason="bad_params")
@@ -337,35 +330,20 @@ class _Activity:
         return self._seen[turn_id]
 
 
-def _shown(book: Book, entry: ToolEntry, activity: _Activity) -> ToolLogEntry:
-    return ToolLogEntry(
+def _shown(book: Conversations, entry: ToolEntry, activity: _Activity) -> answers.ToolLogEntry:
+    return made_from(
+        answers.ToolLogEntry,
+        entry,
+        without=("entry_id", "args_ref", "call_id", "at_ms", "tree_id", "is_warned"),
         id=entry.entry_id,
-        result_id=entry.result_id,
-        turn_id=entry.turn_id,
-        run_id=entry.run_id,
-        node_id=entry.node_id,
-        phase=entry.phase,
-        item=entry.item,
-        attempt=entry.attempt,
-        tool=entry.tool,
-        path=entry.path,
-        args_sha256=entry.args_sha256,
         result_ref=None if entry.result_ref is None else f"sha256:{entry.result_ref}",
-        result_bytes=entry.result_bytes,
         receipt=_receipt(book, entry),
-        success=entry.success,
-        error=entry.error,
         ts=timestamp(entry.at_ms),
-        elapsed_ms=entry.elapsed_ms,
-        batch_id=entry.batch_id,
-        draft_revision_id=entry.draft_revision_id,
-        model_id=entry.model_id,
-        replay_of=entry.replay_of,
         active=activity.of(entry.turn_id),
     )
 
 
-def _receipt(book: Book, entry: ToolEntry) -> str | None:
+def _receipt(book: Conversations, entry: ToolEntry) -> str | None:
     """Return what stands for a result; receipts are a function of it, so none is stored."""
     if entry.result_ref is None:
         return None

@@ -11,6 +11,7 @@ from backshop.formats.errors import FormatError
 from backshop.formats.package.package import Package
 from backshop.formats.protocol import Source
 from backshop.formats.xlsx.book.cell_xml import Content
+from backshop.formats.xlsx.book.sheet_edit import shows
 from backshop.formats.xlsx.book.workbook import Book
 from backshop.formats.xlsx.calculation import engine, recalculation, spill
 from backshop.formats.xlsx.calculation.graph import build
@@ -299,4 +300,4 @@ def _agrees(opened, node, value):
     now = opened.value(node.raw)
     if value.kind == "number" and now.number is not None:
         return abs(float(value.text) - now.number) <= 1e-9 * max(1, abs(now.number))
-    return recalculation._shows(opened, node, value)
+    return shows(now, value)

@@ -1,6 +1,6 @@
-"""Who may run which command: the one place where that is decided (T6.4, T6.5).
+"""Asks whether a person has the role a command needs; the role stands in `commands` (T6.4, T6.5).
 
-What each command needs is said where it is registered (`base.command.Command`).
+This is the one place where that is asked: no command and no door does it again.
 
 A call without a user is the home's owner: the person at the machine, a script, the login link. A
 call with one is checked here before the command runs, whatever door it came through.
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from backshop.rails import Rails
 
 
-class Gate:
+class AccessGate:
     """Checks a person's call before it runs, and what it gives back."""
 
     def __init__(

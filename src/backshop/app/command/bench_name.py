@@ -2,40 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import replace
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from backshop.base.command import Ask
 from backshop.base.errors import NotFound, ValidationFailed
 
 if TYPE_CHECKING:  # loaded with the first command about a bench (S2.4)
-    from backshop.bench import BenchInfo, BenchList
+    from backshop.bench import answers
 
 PAGE = 200  # the longest there is (B5.3)
-Run = Callable[[str, dict[str, Any]], Any]
-"""Runs a command by name and returns its typed answer."""
 
 
-def every_bench(run: Run, *, include_trash: bool) -> list[BenchInfo]:
+def every_bench(ask: Ask, *, include_trash: bool) -> list[answers.BenchInfo]:
     """Return all workbenches that whoever calls may see, newest change first."""
-    found: list[BenchInfo] = []
-    request: dict[str, Any] = {"limit": PAGE, "include_trash": include_trash}
+    from backshop.bench import Bench, requests
+
+    found: list[answers.BenchInfo] = []
+    wish = requests.WorkbenchList(limit=PAGE, include_trash=include_trash)
     while True:
-        page: BenchList = run("WorkbenchList", request)
+        page = ask(Bench.list, wish)
         found += page.workbenches
         if page.next_cursor is None:
             return found
-        request["cursor"] = page.next_cursor
+        wish = replace(wish, cursor=page.next_cursor)
 
 
-def named_bench(run: Run, text: str) -> str:
+def named_bench(ask: Ask, text: str) -> str:
     """Return the id of the one workbench that `text` stands for.
 
     Raises:
         NotFound: nothing is called so; the hints list names that are near.
         ValidationFailed: `ambiguous`; the hints list the candidates.
     """
-    found = every_bench(run, include_trash=True)
+    found = every_bench(ask, include_trash=True)
     exact = [one for one in found if text in (one.workbench_id, one.name)]
     matches = exact or [one for one in found if one.workbench_id.startswith(text)]
     live = [one for one in matches if one.deleted_at is None]

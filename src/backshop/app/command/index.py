@@ -13,7 +13,7 @@ from ..wiring.formats import forgetting
 from .registry import Offer, Registry
 
 Rooms = Any  # `Backshop`, which wires these commands too and so is not named here
-# What names of commands begin with, room by room; a wrong entry costs time only.
+# What names of commands and modules begin with, room by room; a wrong entry costs time only.
 _BENCH = ("Workbench", "Draft", "Review", "Checkpoint", "Context", "Published", "Audit", "Settings")
 _RAILS = ("Rails", "start_", "continue_", "resume_", "inspect_", "list_", "checkpoint_")
 _OF_BENCH = ("WorkbenchGetClutter", "WorkbenchGetDefaultModel", "WorkbenchSetDefaultModel")
@@ -25,14 +25,23 @@ def offered(shop: Rooms) -> Registry:
     """Return the commands of a home, run by its rooms."""
 
     def bench() -> list[Offer]:
-        from backshop.bench import COMMANDS
+        from backshop.bench import COMMANDS, DIFF_COMMANDS, VIEW_COMMANDS
 
-        return [(COMMANDS, shop.benches)]
+        benches = shop.benches
+        return [
+            (COMMANDS, benches),
+            (DIFF_COMMANDS, benches.differ),
+            (VIEW_COMMANDS, benches.viewer),
+        ]
 
     def rails() -> list[Offer]:
-        from backshop.rails import COMMANDS, DEFINITION_COMMANDS
+        from backshop.rails import COMMANDS, DEFINITION_COMMANDS, STUDIO_COMMANDS, Studio
 
-        return [(COMMANDS, shop.rails), (DEFINITION_COMMANDS, shop.definitions)]
+        return [
+            (COMMANDS, shop.rails),
+            (STUDIO_COMMANDS, Studio(shop.rails)),
+            (DEFINITION_COMMANDS, shop.definitions),
+        ]
 
     def prompts() -> list[Offer]:
         from backshop.prompts import COMMANDS
@@ -40,19 +49,23 @@ def offered(shop: Rooms) -> Registry:
         return [(COMMANDS, shop.prompts)]
 
     def models() -> list[Offer]:
-        from backshop.models import COMMANDS
+        from backshop.models import COMMANDS, PERMISSION_COMMANDS, PROVIDER_COMMANDS
 
-        return [(COMMANDS, shop.models)]
+        return [
+            (COMMANDS, shop.models),
+            (PERMISSION_COMMANDS, shop.models.permissions),
+            (PROVIDER_COMMANDS, shop.models.providers),
+        ]
 
     registry = Registry(shop.gate)
     registry.add(PEOPLE_COMMANDS, shop.people)
     registry.add(forgetting(STORE_COMMANDS, shop.config.home / "cache"), shop.store)
     registry.add(ENGINE_COMMANDS, Engine(shop.config, registry.errors))
-    registry.offer(_BENCH, bench)
-    registry.offer(_RAILS, rails)
-    registry.offer(("Prompt",), prompts)
-    registry.offer(_MODELS, models)
-    registry.offer(_WORKSHOP, lambda: _of_workshop(shop))
+    registry.offer(("backshop.bench.", *_BENCH), bench)
+    registry.offer(("backshop.rails.", *_RAILS), rails)
+    registry.offer(("backshop.prompts.", "Prompt"), prompts)
+    registry.offer(("backshop.models.", *_MODELS), models)
+    registry.offer(("backshop.workshop.", *_WORKSHOP), lambda: _of_workshop(shop))
     return registry
 
 

@@ -17,7 +17,7 @@ from backshop.base.telemetry import watch
 from backshop.store import THE_OWNER, Caller
 
 from ..operation.engine import LastErrors
-from .access import Gate, names_server_path
+from .access import AccessGate, names_server_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +45,10 @@ class Registry:
     Answers are typed values in this process; JSON is made of them where they leave it.
 
     A room can be offered instead of added: it is loaded when a name is asked for that nobody else
-    has. What its names usually begin with only decides who is asked first.
+    has. What its names and modules usually begin with only decides who is asked first.
     """
 
-    def __init__(self, gate: Gate | None = None) -> None:
+    def __init__(self, gate: AccessGate | None = None) -> None:
         self._bound: dict[str, Bound] = {}
         self._by_method: dict[Callable[..., Any], str] = {}
         self._gate = gate
@@ -83,9 +83,13 @@ class Registry:
         if name in self._bound:
             return
         with self._loading:
-            self._offers.sort(key=lambda offer: name is None or not name.startswith(offer[0]))
+            self._put_first(name)
             while self._offers and name not in self._bound:
                 self._load_next()
+
+    def _put_first(self, name: str | None) -> None:
+        """Put the rooms that usually have the name first in line; the lock is held."""
+        self._offers.sort(key=lambda offer: name is None or not name.startswith(offer[0]))
 
     def _load_next(self) -> None:
         """Load the room that is first in line; the lock is held."""
@@ -137,6 +141,7 @@ class Registry:
 
     def _of(self, method: Callable[..., Any]) -> Bound:
         with self._loading:
+            self._put_first(method.__module__)
             while method not in self._by_method and self._offers:
                 self._load_next()
         if method not in self._by_method:

@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from backshop.base.ambient import Clock, timestamp
 from backshop.base.errors import BackshopError
@@ -33,21 +33,7 @@ _PAGE = 500
 _LOG = logging.getLogger("backshop")
 
 Wake = Callable[[], None]
-
-
-class Heard(Protocol):
-    """Takes a signal: its name, what it carries, and what it is about."""
-
-    def __call__(
-        self,
-        name: str,
-        payload: Mapping[str, Any],
-        *,
-        workbench_id: str | None,
-        session_id: str | None,
-    ) -> None:
-        """Pass it on."""
-        ...
+Heard = Callable[[Notification], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,12 +169,15 @@ class Signals:
         workbench_id: str | None = None,
         session_id: str | None = None,
     ) -> None:
-        """Send a signal: it has no position and is not replayed."""
+        """Send a signal: it has no position and is not replayed (W4.1)."""
+        note = Notification(
+            name=name, payload=payload, workbench_id=workbench_id, session_id=session_id
+        )
         if self._store.bulletin is not None:
             about = {"workbench_id": workbench_id, "session_id": session_id}
             self._store.bulletin.send({"name": name, "payload": dict(payload), **about})
         for heard in self._listeners:
-            heard(name, payload, workbench_id=workbench_id, session_id=session_id)
+            heard(note)
 
     def announce(self, bench_id: str, name: str, payload: Mapping[str, Any]) -> None:
         """Send a signal about a bench."""
@@ -200,7 +189,7 @@ class Hub:
 
     def __init__(self, store: Store, look: Look, clock: Clock, signals: Signals) -> None:
         self._store = store
-        self._signals = signals
+        self.signals = signals
         signals.listen(self._signal)
         self._look = look
         self._clock = clock
@@ -246,28 +235,7 @@ class Hub:
                 self._subscribers.discard(made)
             made.close()
 
-    def publish_signal(
-        self,
-        name: str,
-        payload: Mapping[str, Any],
-        *,
-        workbench_id: str | None = None,
-        session_id: str | None = None,
-    ) -> None:
-        """Send a signal: it has no position and is not replayed (W4.1)."""
-        self._signals.send(name, payload, workbench_id=workbench_id, session_id=session_id)
-
-    def _signal(
-        self,
-        name: str,
-        payload: Mapping[str, Any],
-        *,
-        workbench_id: str | None,
-        session_id: str | None,
-    ) -> None:
-        note = Notification(
-            name=name, payload=payload, workbench_id=workbench_id, session_id=session_id
-        )
+    def _signal(self, note: Notification) -> None:
         with self._lock:
             if not self._subscribers:
                 return
@@ -296,7 +264,7 @@ class Hub:
         if self._thread is not None:
             return
         if self._store.bulletin is not None:
-            self._store.bulletin.listen(lambda said: self._signal(**said))
+            self._store.bulletin.listen(lambda said: self._signal(Notification(**said)))
         self._seq = self._store.last_seq()
         self._thread = threading.Thread(target=self._follow, name="backshop-hub", daemon=True)
         self._thread.start()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from backshop.base.codec import encode
+from backshop.base.command import Ask
 from backshop.base.errors import BackshopError
 from backshop.base.ids import MessageId
 from backshop.store import Store
@@ -13,20 +14,16 @@ from backshop.store import Store
 from .table import Data
 
 if TYPE_CHECKING:  # loaded with the first record somebody hears of (S2.4)
-    from backshop.workshop import Book
-
-
-Run = Callable[[str, dict[str, Any]], Any]
-"""Runs a command by name and returns its typed answer."""
+    from backshop.workshop import Conversations
 
 
 class Looker:
     """Records and Drafts of benches; a bench that cannot be read has neither."""
 
-    def __init__(self, store: Store, book: Callable[[], Book], run: Run) -> None:
+    def __init__(self, store: Store, book: Callable[[], Conversations], ask: Ask) -> None:
         self._store = store
         self._book = book
-        self._run = run
+        self._ask = ask
         self._bars: dict[str, tuple[str, float]] = {}
 
     def record(self, workbench_id: str, message_id: str) -> tuple[Data, int] | None:
@@ -52,8 +49,11 @@ class Looker:
 
     def clutter(self, workbench_id: str) -> Data | None:
         """Return how crowded a workbench is, None if that is what was said of it last."""
+        from backshop.workshop import Cluttering, requests
+
         try:
-            bar = self._run("WorkbenchGetClutter", {"workbench_id": workbench_id})
+            wish = requests.WorkbenchOnly(workbench_id=workbench_id)
+            bar = self._ask(Cluttering.get_clutter, wish)
         except BackshopError:  # thrown away or damaged
             return None
         seen = (bar.level, round(bar.score, 2))

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 Data = Mapping[str, Any]
 
 
-class Told(Protocol):
+class Fact(Protocol):
     """What is looked at of a fact."""
 
     @property
@@ -28,7 +28,7 @@ _WAYS_OUT = {
 _ITEMS = 4  # context items a bench has (B14.1)
 
 
-def publish_failed(fact: Told) -> Data | None:
+def publish_failed(fact: Fact) -> Data | None:
     """Say that a publish was refused and what helps; else it may go better next time (B9.12)."""
     noted = fact.data
     if noted["kind"] != "publish_failed":
@@ -37,8 +37,8 @@ def publish_failed(fact: Told) -> Data | None:
     return {"error": error, "recovery_action": _WAYS_OUT.get(noted["error"], "retry")}
 
 
-def _restored_item(number: int) -> Callable[[Told], Data | None]:
-    def payload(fact: Told) -> Data | None:
+def _restored_item(number: int) -> Callable[[Fact], Data | None]:
+    def payload(fact: Fact) -> Data | None:
         items = fact.data.get("items") or ()
         return dict(items[number]) if number < len(items) else None
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 from backshop import __version__
-from backshop.base.command import Command, Nothing
+from backshop.base.command import Command, Nothing, method_command
 from backshop.base.errors import ErrorInfo
 from backshop.base.ids import check_id
 
@@ -91,7 +92,7 @@ class SettingsSet:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
+class SettingKept:
     """It is kept; a running process takes most settings up when it starts next."""
 
 
@@ -165,67 +166,33 @@ class Engine:
             servers=servers(self._config),
         )
 
-    def set(self, request: SettingsSet) -> Kept:
+    def set(self, request: SettingsSet) -> SettingKept:
         """Keep a setting."""
         save(self._config.home, request.key, request.value)
-        return Kept()
+        return SettingKept()
 
-    def set_onboarding(self, request: Onboarding) -> Kept:
+    def set_onboarding(self, request: Onboarding) -> SettingKept:
         """Remember how far the first steps were taken."""
-        steps = {
-            "completed": request.completed,
-            "dismissed": request.dismissed,
-            "version": request.version,
-        }
-        save(self._config.home, "onboarding", steps)
-        return Kept()
+        save(self._config.home, "onboarding", asdict(request))
+        return SettingKept()
 
+
+_own = partial(method_command, phase="settings", role="owner")
 
 COMMANDS: tuple[Command[Engine, Any, Any], ...] = (
-    Command(
-        name="EngineGetInfo",
-        summary="Say what is running.",
-        request=Nothing,
-        response=EngineInfo,
-        run=Engine.info,
-        role="read",
-        anybody=True,
-    ),
-    Command(
-        name="EngineGetLastError",
-        summary="Return the last error of a workbench.",
-        request=LastErrorRequest,
-        response=LastError,
-        run=Engine.last_error,
+    method_command("EngineGetInfo", "Say what is running.", Engine.info, role="read", anybody=True),
+    method_command(
+        "EngineGetLastError",
+        "Return the last error of a workbench.",
+        Engine.last_error,
         role="read",
     ),
-    Command(
-        name="SettingsGet",
-        summary="Return every setting.",
-        request=Nothing,
-        response=AllSettings,
-        run=Engine.settings,
-        phase="settings",
-        role="owner",
-    ),
-    Command(
-        name="SettingsSet",
-        summary="Keep a setting, or take it out.",
-        request=SettingsSet,
-        response=Kept,
-        run=Engine.set,
-        phase="settings",
+    _own("SettingsGet", "Return every setting.", Engine.settings),
+    _own("SettingsSet", "Keep a setting, or take it out.", Engine.set, writes=True),
+    _own(
+        "SettingsSetOnboarding",
+        "Remember how far the first steps were taken.",
+        Engine.set_onboarding,
         writes=True,
-        role="owner",
-    ),
-    Command(
-        name="SettingsSetOnboarding",
-        summary="Remember how far the first steps were taken.",
-        request=Onboarding,
-        response=Kept,
-        run=Engine.set_onboarding,
-        phase="settings",
-        writes=True,
-        role="owner",
     ),
 )

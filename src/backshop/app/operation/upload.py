@@ -9,10 +9,10 @@ then it is deleted, as one is that nobody goes on with. Until then it counts for
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from backshop.base.ambient import Clock
 from backshop.base.canon import canonical
@@ -20,6 +20,9 @@ from backshop.base.errors import AccessDenied, LimitExceeded, NotFound
 from backshop.base.event import event
 from backshop.base.ids import BlobId, UserId
 from backshop.store import Batch, NewEvent, Part, Pin, Plan, Store
+
+if TYPE_CHECKING:  # loaded with the first command about a bench (S2.4)
+    from backshop.bench import requests
 
 PARCELS_MAX = 8  # of one person
 PARCEL_MS = 3_600_000  # a parcel nobody goes on with is thrown away after this
@@ -74,7 +77,7 @@ class Parcels:
         bench_id: str,
         user: UserId | None,
         given: Sequence[tuple[IO[bytes], str]],
-        limits: Mapping[str, int],
+        limits: requests.LimitValues,
     ) -> None:
         """Keep a piece: of each file at most one byte more than may be added.
 
@@ -85,7 +88,7 @@ class Parcels:
             LimitExceeded: the person has too many uploads that are not whole, or they are more
                 than could be added.
         """
-        stream, most_bytes = _stream(key), limits["max_file_bytes"] + 1
+        stream, most_bytes = _stream(key), limits.max_file_bytes + 1
         self.require_own(key, bench_id, user)
         self._throw_away_old()
         theirs = self._unfinished(user)
@@ -97,7 +100,7 @@ class Parcels:
             if files in here:
                 return
             here.append(files)
-            if _bytes(here) > limits["max_total_bytes"]:
+            if _bytes(here) > limits.max_total_bytes:
                 raise LimitExceeded("the workbench would hold too many bytes", reason="too_large")
             self._room(bench_id, sum(map(_bytes, theirs.values())))
         named = canonical([[one.name, one.content] for one in files])

@@ -16,7 +16,7 @@ from typing import Any, assert_never
 
 from backshop.base.acting import OWNER, acting_user
 from backshop.base.ambient import Mint, timestamp
-from backshop.base.command import Command, Nothing, commands_of
+from backshop.base.command import Command, Nothing, method_command
 from backshop.base.errors import AccessDenied, NotFound, ValidationFailed
 from backshop.base.event import event
 from backshop.base.ids import UserId, check_id
@@ -425,53 +425,16 @@ def _hash(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
 
 
-_command = commands_of("settings")
+_command = partial(method_command, phase="settings")
 
 
 _changing = partial(_command, writes=True)
 
 COMMANDS: tuple[Command[People, Any, Any], ...] = (
-    _changing(
-        "UserAdd", "Let somebody in with a token.", UserAdd, UserMade, People.user_add, role="owner"
-    ),
-    _command(
-        "UserList",
-        "List the people who have a token.",
-        Nothing,
-        Users,
-        People.user_list,
-        role="owner",
-    ),
-    _changing(
-        "UserRemove",
-        "End somebody's token and rights.",
-        UserRemove,
-        Settled,
-        People.user_remove,
-        role="owner",
-    ),
-    _changing(
-        "UserLogout",
-        "Log somebody out in every browser.",
-        UserLogout,
-        Settled,
-        People.user_logout,
-        role="owner",
-    ),
-    _changing(
-        "AccessSet",
-        "Give somebody a role, or take it.",
-        AccessSet,
-        Settled,
-        People.access_set,
-        role="publish",
-    ),
-    _command(
-        "AccessList",
-        "List who may do what.",
-        AccessList,
-        AccessGrants,
-        People.access_list,
-        role="read",
-    ),
+    _changing("UserAdd", "Let somebody in with a token.", People.user_add, role="owner"),
+    _command("UserList", "List the people who have a token.", People.user_list, role="owner"),
+    _changing("UserRemove", "End somebody's token and rights.", People.user_remove, role="owner"),
+    _changing("UserLogout", "Log somebody out in every browser.", People.user_logout, role="owner"),
+    _changing("AccessSet", "Give somebody a role, or take it.", People.access_set, role="publish"),
+    _command("AccessList", "List who may do what.", People.access_list, role="read"),
 )

@@ -16,7 +16,7 @@ ADDRESSES_MAX = 10_000
 KNOWN_MAX = 1000
 
 
-class Guesses:
+class TokenThrottle:
     """Wrong tokens of the last minute, for every door of a server.
 
     While there were too many even a right one waits, so that nothing is learnt from trying on. What

@@ -13,22 +13,37 @@ from urllib.parse import urlsplit
 Parse = Callable[[Any], Any]
 
 
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A reader of values that also says in words what it allows."""
+
+    parse: Parse
+    allowed: str
+
+    def __call__(self, value: Any) -> Any:
+        return self.parse(value)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
     """One setting. `parse` takes a JSON value or an environment text, or raises ValueError."""
 
     name: str
-    default: Any
-    parse: Parse
-    allowed: str
+    parse: Reader
     summary: str
+    default: Any = None
     env: str | None = None
     secret: bool = False
     live: bool = False
     """Read anew whenever it is needed, so that a change takes effect at once."""
 
+    @property
+    def allowed(self) -> str:
+        """What values it may have, in words."""
+        return self.parse.allowed
 
-def integer(low: int, high: int) -> Parse:
+
+def integer(low: int, high: int) -> Reader:
     """Return a reader of whole numbers between two bounds."""
 
     def check(value: Any) -> int:
@@ -37,10 +52,10 @@ def integer(low: int, high: int) -> Parse:
             raise ValueError
         return number
 
-    return check
+    return Reader(check, f"{low} to {high}")
 
 
-def flag(value: Any) -> bool:
+def _flag(value: Any) -> bool:
     """Read true or false, also as an environment says it."""
     words = {
         "1": True,
@@ -58,7 +73,7 @@ def flag(value: Any) -> bool:
     return value
 
 
-def choice(*words: str) -> Parse:
+def choice(*words: str) -> Reader:
     """Return a reader of one of these words."""
 
     def check(value: Any) -> str:
@@ -66,7 +81,7 @@ def choice(*words: str) -> Parse:
             raise ValueError
         return str(value)
 
-    return check
+    return Reader(check, ", ".join(words))
 
 
 def proxy(value: Any) -> str:
@@ -90,7 +105,7 @@ def url(*schemes: str) -> Parse:
     return check
 
 
-def folders(value: Any) -> tuple[str, ...]:
+def _folders(value: Any) -> tuple[str, ...]:
     """Read a list of folders, also as an environment joins them."""
     parts = value.split(os.pathsep) if isinstance(value, str) else value
     if not isinstance(parts, list) or not all(isinstance(part, str) for part in parts):
@@ -109,7 +124,7 @@ def networks(value: Any) -> tuple[str, ...]:
     return found
 
 
-def folder(value: Any) -> str:
+def _folder(value: Any) -> str:
     """Read one absolute path."""
     if not isinstance(value, str) or not Path(value).is_absolute():
         raise ValueError
@@ -179,3 +194,8 @@ def words(value: Any) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(w, str) and w.strip() for w in value):
         raise ValueError
     return tuple(value)
+
+
+flag = Reader(_flag, "true or false")
+folder = Reader(_folder, "an absolute path")
+folders = Reader(_folders, "a list of folders")

@@ -1,4 +1,4 @@
-"""Every setting of the product: name, default, what is allowed, and what it is for (S3)."""
+"""Every setting: name, what is allowed, what it is for; its default is in `base.limits` (S3)."""
 
 from __future__ import annotations
 
@@ -35,6 +35,7 @@ from backshop.base.limits import (
 )
 
 from .parser import (
+    Reader,
     Setting,
     amount,
     choice,
@@ -59,41 +60,35 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         name="onboarding",
         default={},
-        parse=onboarding,
-        allowed="an object with completed, dismissed (true or false) and version (a number)",
+        parse=Reader(
+            onboarding, "an object with completed, dismissed (true or false) and version (a number)"
+        ),
         summary="How far the first steps of the web app were taken.",
         live=True,
     ),
     Setting(
         name="database_url",
         env="BACKSHOP_DATABASE_URL",
-        default=None,
-        parse=url("sqlite", "postgresql", "postgres"),
-        allowed="sqlite:///path or postgresql://…",
+        parse=Reader(url("sqlite", "postgresql", "postgres"), "sqlite:///path or postgresql://…"),
         summary="Where events are kept; by default store.db in the home.",
     ),
     Setting(
         name="blobs_url",
         env="BACKSHOP_BLOBS_URL",
-        default=None,
-        parse=url("file", "s3"),
-        allowed="file:///path or s3://bucket/prefix",
+        parse=Reader(url("file", "s3"), "file:///path or s3://bucket/prefix"),
         summary="Where contents are kept; by default the folder blobs in the home.",
     ),
     Setting(
         name="web.public_url",
         env="BACKSHOP_PUBLIC_URL",
-        default=None,
-        parse=url("http", "https"),
-        allowed="http://name or https://name",
+        parse=Reader(url("http", "https"), "http://name or https://name"),
         summary="What people type into their browser where a proxy stands before the server.",
     ),
     Setting(
         name="web.trusted_proxies",
         env="BACKSHOP_TRUSTED_PROXIES",
         default=(),
-        parse=networks,
-        allowed="a list of addresses and networks such as 10.0.0.7 and 10.1.0.0/16",
+        parse=Reader(networks, "a list of addresses and networks such as 10.0.0.7 and 10.1.0.0/16"),
         summary="Proxies believed when they say whom a request is from (X-Forwarded-For).",
     ),
     Setting(
@@ -101,7 +96,6 @@ SETTINGS: tuple[Setting, ...] = (
         env="BACKSHOP_LOG",
         default="warning",
         parse=choice(*_LEVELS),
-        allowed=", ".join(_LEVELS),
         summary="How much goes to the log.",
     ),
     Setting(
@@ -109,7 +103,6 @@ SETTINGS: tuple[Setting, ...] = (
         env="BACKSHOP_LOG_FORMAT",
         default="text",
         parse=choice("text", "json"),
-        allowed="text, json",
         summary="How lines of the log are written; json is one object a line.",
     ),
     Setting(
@@ -117,7 +110,6 @@ SETTINGS: tuple[Setting, ...] = (
         env="BACKSHOP_OFFLINE",
         default=False,
         parse=flag,
-        allowed="true or false",
         summary="No model call may leave the machine.",
     ),
     Setting(
@@ -125,84 +117,71 @@ SETTINGS: tuple[Setting, ...] = (
         env="BACKSHOP_WORKFLOW_PATH",
         default=(),
         parse=folders,
-        allowed="a list of folders",
         summary="Extra folders with workflows.",
     ),
     Setting(
         name="store.lock_wait_ms",
         default=LOCK_WAIT_MS,
         parse=integer(0, 600_000),
-        allowed="0 to 600000",
         summary="How long a writer waits for another one.",
     ),
     Setting(
         name="store.connections",
         default=STORE_CONNECTIONS,
         parse=integer(2, 100),
-        allowed="2 to 100",
         summary="Connections to PostgreSQL that one process uses at once for events and contents.",
     ),
     Setting(
         name="rails.bundled_dirs",
         default=(),
         parse=folders,
-        allowed="a list of folders",
         summary="Folders whose workflows count as bundled.",
     ),
     Setting(
         name="rails.git_sources",
         default=(),
-        parse=json_list,
-        allowed="a list of {url, ref, path?, namespace?}",
+        parse=Reader(json_list, "a list of {url, ref, path?, namespace?}"),
         summary="Repositories of workflows, fetched by `backshop workflow sync`.",
     ),
     Setting(
         name="rails.preset",
         default=RAILS_PRESET,
         parse=choice("guided", "full_auto", "full_auto_nonstop"),
-        allowed="guided, full_auto, full_auto_nonstop",
         summary="The mode new runs begin with.",
     ),
     Setting(
         name="rails.notes",
         default=RAILS_NOTES,
-        parse=choice("encouraged", "required"),
-        allowed="encouraged or required",
+        parse=Reader(choice("encouraged", "required"), "encouraged or required"),
         summary="Whether a step may be acknowledged without notes.",
     ),
     Setting(
         name="rails.agent_may_automate",
         default=False,
         parse=flag,
-        allowed="true or false",
         summary="Whether an agent over MCP may choose more automation than a run has.",
     ),
     Setting(
         name="rails.agent_may_approve",
         default=False,
         parse=flag,
-        allowed="true or false",
         summary="Whether an agent's word that you approved counts as your approval.",
     ),
     Setting(
         name="rails.workspace",
-        default=None,
         parse=folder,
-        allowed="an absolute path",
         summary="The workspace whose project workflows count when a call names none.",
     ),
     Setting(
         name="rails.max_blocked_attempts",
         default=BLOCKED_ATTEMPTS_MAX,
         parse=integer(1, 1000),
-        allowed="1 to 1000",
         summary="How often in a row a step may be blocked.",
     ),
     Setting(
         name="rails.retention_days",
         default=RETENTION_DAYS,
-        parse=integer(0, 3650),
-        allowed="1 to 3650, or 0 for ever",
+        parse=Reader(integer(0, 3650), "1 to 3650, or 0 for ever"),
         summary="How long a session without activity is kept.",
     ),
     *(
@@ -210,7 +189,6 @@ SETTINGS: tuple[Setting, ...] = (
             name=f"rails.tools.{tool}",
             default=True,
             parse=flag,
-            allowed="true or false",
             summary=f"Whether agents see the tool {tool}.",
         )
         for tool in ("checkpoint_workflow", "resume_session", "start_session")
@@ -218,8 +196,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         name="workshop.flow",
         default=TURN_FLOW,
-        parse=choice("rpi", "compat"),
-        allowed="rpi or compat",
+        parse=Reader(choice("rpi", "compat"), "rpi or compat"),
         summary="How turns are executed where a workbench says nothing else.",
     ),
     *(
@@ -227,7 +204,6 @@ SETTINGS: tuple[Setting, ...] = (
             name=f"workshop.{name}",
             default=default,
             parse=integer(least, most),
-            allowed=f"{least} to {most}",
             summary=summary,
         )
         for name, default, least, most, summary in (
@@ -250,7 +226,6 @@ SETTINGS: tuple[Setting, ...] = (
             name=f"workshop.loop_{name}",
             default=default,
             parse=integer(least, 100),
-            allowed=f"{least} to 100",
             summary=f"How {summary}.",
         )
         for name, default, least, summary in (
@@ -267,17 +242,13 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         name="providers",
-        default=None,
-        parse=json_object,
-        allowed="an object of provider settings",
+        parse=Reader(json_object, "an object of provider settings"),
         summary="Servers of your own, efforts, and what is switched off; see `backshop provider`.",
         live=True,
     ),
     Setting(
         name="model.default",
-        default=None,
-        parse=short_text(161),
-        allowed="a model id such as openai:gpt-5.2",
+        parse=Reader(short_text(161), "a model id such as openai:gpt-5.2"),
         summary="The model new workbenches begin with.",
         live=True,
     ),
@@ -285,7 +256,6 @@ SETTINGS: tuple[Setting, ...] = (
         name="consent.mode",
         default="ask",
         parse=choice("ask", "allow_all"),
-        allowed="ask, allow_all",
         summary="Whether you are asked before content leaves the machine.",
         live=True,
     ),
@@ -293,31 +263,24 @@ SETTINGS: tuple[Setting, ...] = (
         name="consent.for_local",
         default=False,
         parse=flag,
-        allowed="true or false",
         summary="Whether model servers on this machine need consent too.",
         live=True,
     ),
     Setting(
         name="network.proxy",
         env="BACKSHOP_PROXY",
-        default=None,
-        parse=proxy,
-        allowed="http://host:port or http://user:password@host:port",
+        parse=Reader(proxy, "http://host:port or http://user:password@host:port"),
         summary="The proxy through which providers elsewhere are reached; by default none.",
     ),
     Setting(
         name="budget.tokens",
-        default=None,
-        parse=integer(1, 10**12),
-        allowed="1 or more",
+        parse=Reader(integer(1, 10**12), "1 or more"),
         summary="Tokens one workbench may use in all.",
         live=True,
     ),
     Setting(
         name="budget.usd",
-        default=None,
-        parse=amount,
-        allowed="an amount above 0",
+        parse=Reader(amount, "an amount above 0"),
         summary="What one workbench may cost in all, in US dollars.",
         live=True,
     ),
@@ -326,22 +289,19 @@ SETTINGS: tuple[Setting, ...] = (
         env="BACKSHOP_WORKERS",
         default="inside",
         parse=choice("inside", "external"),
-        allowed="inside, external",
         summary="Who runs the agent's turns: the process that was asked, or `backshop worker`.",
     ),
     Setting(
         name="team.lease_s",
         default=RUN_LEASE_S,
         parse=integer(2, 3600),
-        allowed="2 to 3600",
         summary="How long a process that is silent keeps the turn it works on, in seconds.",
     ),
     *(
         Setting(
             name=f"team.{name}",
             default=default,
-            parse=integer(0, most),
-            allowed="1 or more, or 0 for no limit",
+            parse=Reader(integer(0, most), "1 or more, or 0 for no limit"),
             summary=f"{summary}; the owner is not counted.",
         )
         for name, default, most, summary in (
@@ -354,23 +314,21 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         name="models",
         default=(),
-        parse=json_list,
-        allowed="a list of model entries",
+        parse=Reader(json_list, "a list of model entries"),
         summary="Models beyond the bundled catalog.",
         live=True,
     ),
     Setting(
         name="limits",
-        default=None,
-        parse=limits,
-        allowed="an object with max_files, max_file_bytes, max_total_bytes, max_depth",
+        parse=Reader(
+            limits, "an object with max_files, max_file_bytes, max_total_bytes, max_depth"
+        ),
         summary="What new workbenches may hold, in place of a profile.",
     ),
     Setting(
         name="bench.profile",
         default=BENCH_PROFILE,
         parse=choice("classic", "standard", "large"),
-        allowed="classic, standard, large",
         summary="The limits new workbenches begin with.",
     ),
     *(
@@ -378,7 +336,6 @@ SETTINGS: tuple[Setting, ...] = (
             name=f"bench.{name}",
             default=default,
             parse=integer(1, most),
-            allowed=f"1 to {most}",
             summary=summary,
         )
         for name, default, most, summary in (
@@ -395,64 +352,52 @@ SETTINGS: tuple[Setting, ...] = (
         name="bench.full_view_max",
         default=FULL_VIEW_MAX_FILES,
         parse=integer(0, 10**6),
-        allowed="0 to 1000000",
         summary="Files up to which the Draft's folder holds every file without being asked; "
         "beyond, those that the Draft changes.",
     ),
     Setting(
         name="bench.checkpoint_max_bytes",
-        default=None,
-        parse=integer(1, 10**15),
-        allowed="1 or more",
+        parse=Reader(integer(1, 10**15), "1 or more"),
         summary="Bytes that only checkpoints keep, from which on old ones go.",
     ),
     Setting(
         name="bench.disk_reserve_bytes",
         default=DISK_RESERVE_BYTES,
-        parse=integer(0, 10**15),
-        allowed="0 or more",
+        parse=Reader(integer(0, 10**15), "0 or more"),
         summary="Free disk space below which nothing new is begun.",
     ),
     Setting(
         name="formats.recalculate",
         default=RECALCULATE,
         parse=flag,
-        allowed="true or false",
         summary="Whether formulas are computed anew after a write; else their results only go.",
     ),
     Setting(
         name="bench.style_keywords",
-        default=None,
-        parse=keywords,
-        allowed="an object of xlsx, docx, pptx with lists of words",
+        parse=Reader(keywords, "an object of xlsx, docx, pptx with lists of words"),
         summary="Words that say a conversation is about workbooks, documents or slides.",
     ),
     Setting(
         name="formats.max_file_bytes",
         default=FILE_MAX_BYTES,
         parse=integer(1, FILE_HARD_MAX_BYTES),
-        allowed=f"1 to {FILE_HARD_MAX_BYTES}",
         summary="The largest office file, PDF or picture that is opened.",
     ),
     Setting(
         name="formats.max_text_bytes",
         default=TEXT_MAX_BYTES,
         parse=integer(1, TEXT_HARD_MAX_BYTES),
-        allowed=f"1 to {TEXT_HARD_MAX_BYTES}",
         summary="The largest text or csv file that is opened.",
     ),
     Setting(
         name="formats.preview_cache_bytes",
         default=PREVIEW_CACHE_BYTES,
         parse=integer(1, PREVIEW_CACHE_HARD_MAX_BYTES),
-        allowed=f"1 to {PREVIEW_CACHE_HARD_MAX_BYTES}",
         summary="How much room pictures of pages may take; the longest unused go first.",
     ),
     Setting(
         name="formats.renderer_path",
-        default=None,
         parse=folder,
-        allowed="an absolute path",
         summary="The LibreOffice that draws pages; by default soffice on the search path.",
     ),
 )

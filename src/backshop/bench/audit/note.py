@@ -14,7 +14,7 @@ from backshop.base.errors import BackshopError
 from backshop.base.event import event
 from backshop.store import NewEvent, Part, Plan
 
-from ..repository import Desk, stream_of
+from ..repository import BenchRepository, stream_of
 
 PATHS_MAX = 50
 _log = logging.getLogger(__name__)
@@ -34,7 +34,7 @@ class Noted:
 
 
 def note(
-    desk: Desk,
+    desk: BenchRepository,
     bench_id: str,
     kind: str,
     *,
@@ -58,7 +58,7 @@ def note(
 
 
 @contextmanager
-def failing(desk: Desk, bench_id: str, kind: str) -> Iterator[None]:
+def failing(desk: BenchRepository, bench_id: str, kind: str) -> Iterator[None]:
     """Note a failure of a bench that is there, and let it go on."""
     try:
         yield

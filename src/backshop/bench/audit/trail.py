@@ -15,7 +15,7 @@ from backshop.store import Event
 
 from .. import requests
 from ..answers import AuditEntry, AuditPage, AuditText, acted
-from ..repository import Desk, stream_of
+from ..repository import BenchRepository, stream_of
 
 KINDS = {
     "bench.created": "bench_created",
@@ -67,7 +67,7 @@ _REFS = (
 _COUNTED = ("added", "modified", "deleted", "renamed")
 
 
-def page(desk: Desk, request: requests.AuditList) -> AuditPage:
+def page(desk: BenchRepository, request: requests.AuditList) -> AuditPage:
     """Return entries after a position, oldest first (B17.4)."""
     if not 1 <= request.limit <= PAGE_MAX:
         raise ValidationFailed("a page has 1 to 1000 entries", reason="bad_params")
@@ -89,7 +89,7 @@ def page(desk: Desk, request: requests.AuditList) -> AuditPage:
     return AuditPage(entries=tuple(entries))
 
 
-def _events(desk: Desk, bench_id: str) -> Iterator[Event]:
+def _events(desk: BenchRepository, bench_id: str) -> Iterator[Event]:
     """Yield the facts of a bench, and those of the home that are about it, in their order."""
     about = (
         event
@@ -105,7 +105,7 @@ def _events(desk: Desk, bench_id: str) -> Iterator[Event]:
     return heapq.merge(own, about, access, key=lambda event: event.seq)
 
 
-def export(desk: Desk, request: requests.BenchRequest) -> AuditText:
+def export(desk: BenchRepository, request: requests.BenchRequest) -> AuditText:
     """Return every entry, one JSON object a line (B17.4)."""
     lines: list[str] = []
     after: int | None = 0

@@ -13,7 +13,7 @@ from backshop.base.canon import sha256_hex
 from backshop.base.errors import BackshopError
 from backshop.base.ids import TreeId
 
-from ..repository import Desk
+from ..repository import BenchRepository
 from ..style import choice
 from ..style.choice import Notice
 from ..style.skill import MAIN
@@ -25,7 +25,7 @@ _DELIMITER = re.compile(r"<(?=\s*/?\s*workbench-(?:situation|skill))", re.IGNORE
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ContextText:
     """One delimited text: `key` is its category or format, `name` what the skill is called."""
 
     key: str
@@ -37,9 +37,9 @@ class Told:
 class Injected:
     """All that goes into one call, in the order of B14.15, and what it had to do without."""
 
-    situation: Told | None
-    skills: tuple[Told, ...]
-    styles: tuple[Told, ...]
+    situation: ContextText | None
+    skills: tuple[ContextText, ...]
+    styles: tuple[ContextText, ...]
     notices: tuple[Notice, ...] = ()
 
     @property
@@ -50,7 +50,7 @@ class Injected:
 
 
 def inject(
-    desk: Desk,
+    desk: BenchRepository,
     bench_id: str,
     *,
     paths: Iterable[str],
@@ -75,10 +75,13 @@ def inject(
     shown = [name for name in SKILLS if items.get(name) and (alone or name != "document-style")]
     situation = items.get("situation")
     return Injected(
-        situation=Told("situation", "situation", _situation(situation)) if situation else None,
-        skills=tuple(Told(name, name, _skill(name, items[name])) for name in shown),
+        situation=ContextText("situation", "situation", _situation(situation))
+        if situation
+        else None,
+        skills=tuple(ContextText(name, name, _skill(name, items[name])) for name in shown),
         styles=tuple(
-            Told(one.format, one.name, _skill(one.name, {MAIN: one.text})) for one in styles.skills
+            ContextText(one.format, one.name, _skill(one.name, {MAIN: one.text}))
+            for one in styles.skills
         ),
         notices=(*notices, *styles.notices),
     )
@@ -102,7 +105,7 @@ def _safe(text: str) -> str:
     return _DELIMITER.sub("&lt;", text)
 
 
-def _unavailable(desk: Desk, head: TreeId, category: str) -> Notice:
+def _unavailable(desk: BenchRepository, head: TreeId, category: str) -> Notice:
     try:
         files = item.files_of(desk, head, category)
         names = "\n".join(f"{path} {file.sha256}" for path, file in sorted(files.items()))

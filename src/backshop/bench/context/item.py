@@ -21,7 +21,7 @@ from .. import decide, requests
 from ..answers import Done
 from ..errors import ConfirmationRequired
 from ..files.source import read_source
-from ..repository import Desk
+from ..repository import BenchRepository
 from ..requests import ContextFile
 from ..retry import decided_again
 from ..state import BenchState
@@ -80,19 +80,19 @@ class Artifact:
     has_direct_edits: bool
 
 
-def list_items(desk: Desk, request: requests.BenchRequest) -> ContextItems:
+def list_items(desk: BenchRepository, request: requests.BenchRequest) -> ContextItems:
     """Return the four slots (B14.14)."""
     head = desk.state(request.workbench_id).context_tree
     return ContextItems(items=tuple(_item(desk, head, category) for category in CATEGORIES))
 
 
-def get(desk: Desk, request: requests.ContextSlot) -> ContextItem:
+def get(desk: BenchRepository, request: requests.ContextSlot) -> ContextItem:
     """Return one slot."""
     _require_category(request.category)
     return _item(desk, desk.state(request.workbench_id).context_tree, request.category)
 
 
-def get_artifact(desk: Desk, request: requests.ContextSlot) -> Artifact:
+def get_artifact(desk: BenchRepository, request: requests.ContextSlot) -> Artifact:
     """Return the files of an active item."""
     _require_category(request.category)
     head = desk.state(request.workbench_id).context_tree
@@ -104,7 +104,7 @@ def get_artifact(desk: Desk, request: requests.ContextSlot) -> Artifact:
     return Artifact(files=tuple(files), has_direct_edits=item.has_direct_edits)
 
 
-def artifact(desk: Desk, head: TreeId, category: str) -> dict[str, str]:
+def artifact(desk: BenchRepository, head: TreeId, category: str) -> dict[str, str]:
     """Return the texts of an item that calls are told; empty when the slot is (B14.19)."""
     return {
         path: desk.store.blobs.read(file.sha256).decode()
@@ -114,7 +114,7 @@ def artifact(desk: Desk, head: TreeId, category: str) -> dict[str, str]:
 
 
 @decided_again
-def update(desk: Desk, request: requests.ContextUpdateDirect) -> ContextItem:
+def update(desk: BenchRepository, request: requests.ContextUpdateDirect) -> ContextItem:
     """Replace an item's files by the person's own; with `create` also an empty slot's (B14.12)."""
     category = request.category
     _require_category(category)
@@ -157,7 +157,9 @@ class Material:
         return self.source or sha256_hex((self.text or "").encode())
 
 
-def require_processable(desk: Desk, bench_id: str, category: str, overwrite: bool) -> None:
+def require_processable(
+    desk: BenchRepository, bench_id: str, category: str, overwrite: bool
+) -> None:
     """Refuse what cannot become an item now, before a model is asked (B14.5, B14.12)."""
     _require_category(category)
     state = desk.state(bench_id)
@@ -172,7 +174,7 @@ def require_processable(desk: Desk, bench_id: str, category: str, overwrite: boo
         )
 
 
-def take_file(desk: Desk, bench_id: str, text: str) -> tuple[str, BlobId]:
+def take_file(desk: BenchRepository, bench_id: str, text: str) -> tuple[str, BlobId]:
     """Return name and content of a file an item is to be made from (B14.4)."""
     limit = desk.state(bench_id).limits.max_file_bytes
     return read_source(text, desk.store.blobs, desk.store.home, limit)
@@ -180,7 +182,7 @@ def take_file(desk: Desk, bench_id: str, text: str) -> tuple[str, BlobId]:
 
 @decided_again
 def put_processed(
-    desk: Desk,
+    desk: BenchRepository,
     bench_id: str,
     category: str,
     files: Mapping[str, str],
@@ -217,7 +219,7 @@ def put_processed(
 
 
 def _stored(
-    desk: Desk, category: str, files: Mapping[str, bytes], origin: Origin
+    desk: BenchRepository, category: str, files: Mapping[str, bytes], origin: Origin
 ) -> dict[BenchPath, tree.File | None]:
     """Put an item's files and where they come from into the store."""
     source = json.dumps(codec.encode(origin), sort_keys=True).encode()
@@ -234,7 +236,7 @@ def _source_name(name: str) -> str:
         return "source"
 
 
-def differing(desk: Desk, before: TreeId, after: TreeId) -> tuple[ItemChange, ...]:
+def differing(desk: BenchRepository, before: TreeId, after: TreeId) -> tuple[ItemChange, ...]:
     """Return the items that are others in another context tree (B10.16)."""
     found = []
     for category in CATEGORIES if before != after else ():
@@ -249,7 +251,7 @@ def differing(desk: Desk, before: TreeId, after: TreeId) -> tuple[ItemChange, ..
     return tuple(found)
 
 
-def scope_texts(desk: Desk, bench_id: str) -> list[tuple[str, str]]:
+def scope_texts(desk: BenchRepository, bench_id: str) -> list[tuple[str, str]]:
     """Return category and hash of what the person brought in as context (M4.6).
 
     An item a model made counts by its source; one the person wrote or edited by its own text too.
@@ -275,7 +277,7 @@ def scope_texts(desk: Desk, bench_id: str) -> list[tuple[str, str]]:
 
 
 @decided_again
-def delete(desk: Desk, request: requests.ContextSlot) -> Done:
+def delete(desk: BenchRepository, request: requests.ContextSlot) -> Done:
     """Empty a slot at once; what was said before is not rewritten (B14.13)."""
     _require_category(request.category)
     with desk.locked(request.workbench_id) as state:
@@ -290,16 +292,15 @@ def delete(desk: Desk, request: requests.ContextSlot) -> Done:
 
 
 def _commit(
-    desk: Desk,
+    desk: BenchRepository,
     state: BenchState,
     category: str,
     action: str,
     changes: dict[BenchPath, tree.File | None],
 ) -> Done:
-    assert state.bench_id is not None
     built = desk.grow(state.context_tree, changes)
     done = desk.commit(
-        state.bench_id,
+        state.id,
         lambda now: decide.change_context(decide.unmoved(now, state), category, action, built.id),
         blobs=tuple(built.nodes.values()),
     )
@@ -338,21 +339,21 @@ def _checked(category: str, files: Sequence[ContextFile]) -> dict[str, bytes]:
     return found
 
 
-def files_of(desk: Desk, head: TreeId, category: str) -> dict[str, tree.File]:
+def files_of(desk: BenchRepository, head: TreeId, category: str) -> dict[str, tree.File]:
     """Return every stored file of an item by its path inside it; none when the slot is empty."""
     prefix = f"{category}/"
     entries = desk.entries(head).items()
     return {path.removeprefix(prefix): file for path, file in entries if path.startswith(prefix)}
 
 
-def _active(desk: Desk, head: TreeId, category: str) -> ContextItem:
+def _active(desk: BenchRepository, head: TreeId, category: str) -> ContextItem:
     item = _item(desk, head, category)
     if item.status == "empty":
         raise NotFound("there is no such context item", reason="not_found")
     return item
 
 
-def _item(desk: Desk, head: TreeId, category: str) -> ContextItem:
+def _item(desk: BenchRepository, head: TreeId, category: str) -> ContextItem:
     try:
         if not files_of(desk, head, category):
             return ContextItem(category=category, status="empty")
@@ -373,13 +374,13 @@ def _item(desk: Desk, head: TreeId, category: str) -> ContextItem:
     )
 
 
-def _origin(desk: Desk, head: TreeId, category: str) -> Origin:
+def _origin(desk: BenchRepository, head: TreeId, category: str) -> Origin:
     file = desk.find(head, BenchPath(f"{category}/{_SOURCE}"))
     origin: Origin = codec.decode_json(Origin, desk.store.blobs.read(file.sha256).decode())
     return origin
 
 
-def _known_origin(desk: Desk, head: TreeId, category: str) -> Origin | None:
+def _known_origin(desk: BenchRepository, head: TreeId, category: str) -> Origin | None:
     """Return where an item comes from; None when the slot is empty or that cannot be read."""
     try:
         return _origin(desk, head, category)

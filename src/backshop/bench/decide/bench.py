@@ -14,17 +14,8 @@ from backshop.base.ids import (
 )
 from backshop.base.limits import BENCH_PROFILE
 from backshop.base.tree import EMPTY
+from backshop.bench import events
 from backshop.bench.errors import ConfirmationRequired
-from backshop.bench.events import (
-    BenchCreated,
-    BenchDeleted,
-    BenchEvent,
-    BenchRenamed,
-    BenchUndeleted,
-    ContextChanged,
-    HeadMoved,
-    LimitsSet,
-)
 from backshop.bench.state import PROFILES, BenchState
 from backshop.bench.values import FileFact, Limits
 
@@ -77,11 +68,11 @@ def create(
     tree_id: TreeId = EMPTY,
     files: Sequence[FileFact] = (),
     model_id: str | None = None,
-) -> list[BenchEvent]:
+) -> list[events.BenchEvent]:
     """Make a bench (B5.1), empty unless it begins with files (B18.1)."""
     require_limits(limits)
     return [
-        BenchCreated(
+        events.BenchCreated(
             bench_id=bench_id,
             name=name_of(name, default="Untitled Workbench"),
             limits=limits,
@@ -111,13 +102,12 @@ class ForkWish:
     """Whether that was asked for, rather than being its end."""
 
 
-def fork(state: BenchState, wish: ForkWish) -> list[BenchEvent]:
+def fork(state: BenchState, wish: ForkWish) -> list[events.BenchEvent]:
     """Make another bench from this one's Published; trees are shared (B5.7)."""
     require_no_draft(state)
     if wish.mode not in ("clone_files_only", "clone_files_and_context_no_chat", "clone_all"):
         raise ValidationFailed("there is no such way to fork", reason="bad_mode")
-    assert state.bench_id is not None
-    created = BenchCreated(
+    created = events.BenchCreated(
         bench_id=wish.bench_id,
         name=name_of(wish.name or "", default=f"{state.name[: NAME_MAX_CHARS - 7]} (fork)"),
         limits=state.limits,
@@ -125,49 +115,51 @@ def fork(state: BenchState, wish: ForkWish) -> list[BenchEvent]:
         tree=wish.tree,
         context_tree=EMPTY if wish.mode == "clone_files_only" else wish.context_tree,
         files=tuple(wish.files),
-        parent_bench_id=state.bench_id,
+        parent_bench_id=state.id,
         fork_mode=wish.mode,
         forked_from_message_id=wish.message_id if wish.is_cut else None,
         default_model_id=wish.model_id,
     )
     return (
-        [created] if wish.message_id is None else [created, HeadMoved(message_id=wish.message_id)]
+        [created]
+        if wish.message_id is None
+        else [created, events.HeadMoved(message_id=wish.message_id)]
     )
 
 
-def rename(state: BenchState, name: str) -> list[BenchEvent]:
+def rename(state: BenchState, name: str) -> list[events.BenchEvent]:
     """Give the bench another name (B5.4)."""
     require_exists(state)
-    return [BenchRenamed(name=name_of(name, default=None))]
+    return [events.BenchRenamed(name=name_of(name, default=None))]
 
 
-def set_limits(state: BenchState, limits: Limits, profile: str) -> list[BenchEvent]:
+def set_limits(state: BenchState, limits: Limits, profile: str) -> list[events.BenchEvent]:
     """Change limits; files beyond them stay, only growth is blocked (B6.4)."""
     require_exists(state)
     require_limits(limits)
-    return [LimitsSet(limits=limits, profile=profile)]
+    return [events.LimitsSet(limits=limits, profile=profile)]
 
 
-def delete(state: BenchState, confirm: str) -> list[BenchEvent]:
+def delete(state: BenchState, confirm: str) -> list[events.BenchEvent]:
     """Throw the bench away (B5.5)."""
     require_no_draft(state)
     if confirm != state.bench_id:
         raise ConfirmationRequired(
             "deleting needs the workbench's id as confirmation", reason="confirm_delete"
         )
-    return [BenchDeleted()]
+    return [events.BenchDeleted()]
 
 
-def undelete(state: BenchState) -> list[BenchEvent]:
+def undelete(state: BenchState) -> list[events.BenchEvent]:
     """Take the bench out of the trash (B5.6)."""
     if state.bench_id is None or state.deleted_ms is None:
         raise NotFound("there is no such workbench in the trash", reason="not_found")
-    return [BenchUndeleted()]
+    return [events.BenchUndeleted()]
 
 
 def change_context(
     state: BenchState, category: str, action: str, tree_id: TreeId
-) -> list[BenchEvent]:
+) -> list[events.BenchEvent]:
     """Add, update or delete a context item (B14)."""
     require_no_draft(state)
-    return [ContextChanged(category=category, action=action, tree=tree_id)]
+    return [events.ContextChanged(category=category, action=action, tree=tree_id)]

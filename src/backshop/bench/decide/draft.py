@@ -16,31 +16,15 @@ from backshop.base.ids import (
     TreeId,
 )
 from backshop.base.paths import BenchPath
+from backshop.bench import events
 from backshop.bench.errors import ConfirmationRequired, DraftExists, PublishedChanged
-from backshop.bench.events import (
-    BatchApplied,
-    BenchEvent,
-    DeletionsConfirmed,
-    DraftCreated,
-    DraftDiscarded,
-    DraftPublished,
-    DraftRestored,
-    DraftRewound,
-)
 from backshop.bench.revision import Correction, Revision
 from backshop.bench.state import BenchState
 from backshop.bench.values import FileFact, PathChange, Source
 
+from . import refuse
 from .checkpoint import checkpoint
 from .reconcile import CHOICES
-from .refuse import (
-    LISTED_PATHS,
-    Totals,
-    require_confirmed,
-    require_draft,
-    require_exists,
-    require_room,
-)
 
 
 def open_draft(
@@ -50,13 +34,13 @@ def open_draft(
     source: Source,
     actor: str,
     message_id: MessageId | None = None,
-) -> list[BenchEvent]:
+) -> list[events.BenchEvent]:
     """Begin a Draft from Published; nothing if there is one (B7.2)."""
-    require_exists(state)
+    refuse.require_exists(state)
     if state.draft is not None:
         return []
     return [
-        DraftCreated(
+        events.DraftCreated(
             draft_id=draft_id,
             base_tree=state.published,
             base_generation=state.generation,
@@ -76,7 +60,7 @@ class BatchWish:
     """The Draft (or Published) tree the batch was made from."""
     tree: TreeId
     changes: Sequence[PathChange]
-    after: Totals
+    after: refuse.Totals
     source: Source
     actor: str = "agent"
     kind: str = "batch"
@@ -94,20 +78,20 @@ class BatchIds:
     revision: RevisionId
 
 
-def batch(state: BenchState, wish: BatchWish, ids: BatchIds) -> list[BenchEvent]:
+def batch(state: BenchState, wish: BatchWish, ids: BatchIds) -> list[events.BenchEvent]:
     """Record a batch; the first effective one opens the Draft (B7.3, B8.2)."""
-    require_exists(state)
+    refuse.require_exists(state)
     _require_own(state, wish)
     current = state.published if state.draft is None else state.draft.tree
     if wish.built_on != current:
         raise PublishedChanged("the files changed while the batch was made", reason="batch_stale")
     if wish.tree == current:
         return []
-    require_room(state, wish.after, len(wish.changes))
+    refuse.require_room(state, wish.after, len(wish.changes))
     opening = open_draft(state, ids.draft, ids.opening, wish.source, wish.actor, wish.message_id)
     return [
         *opening,
-        BatchApplied(
+        events.BatchApplied(
             batch_id=ids.batch,
             draft_id=ids.draft if state.draft is None else state.draft.draft_id,
             changes=tuple(wish.changes),
@@ -133,16 +117,16 @@ def _require_own(state: BenchState, wish: BatchWish) -> None:
 
 def restore_revision(
     state: BenchState, wanted: RevisionId, revision_id: RevisionId
-) -> list[BenchEvent]:
+) -> list[events.BenchEvent]:
     """Bring an earlier state of the Draft back, as a new revision (B8.11)."""
-    draft = require_draft(state)
+    draft = refuse.require_draft(state)
     found = state.revision(wanted)
     if found is None or found.draft_id != draft.draft_id or found.draft is None:
         raise NotFound("there is no such revision of this Draft", reason="not_found")
     then = found.draft
     same = [p for p in draft.confirmed if draft.changes.get(p) == then.changes.get(p)]
     return [
-        DraftRestored(
+        events.DraftRestored(
             draft_id=draft.draft_id,
             tree=then.tree,
             revision_id=revision_id,
@@ -157,7 +141,7 @@ def correction(state: BenchState, made: str | None) -> Correction:
 
     `made` is the revision that it made; another one means that something came after it.
     """
-    draft = require_draft(state)
+    draft = refuse.require_draft(state)
     if draft.correction is None or made not in (None, draft.revision_id):
         raise ValidationFailed(
             "the last thing that happened to the Draft is no correction by hand",
@@ -174,15 +158,15 @@ def rewind(
     *,
     kind: str = "rewind",
     actor: str = "user",
-) -> list[BenchEvent]:
+) -> list[events.BenchEvent]:
     """Make the Draft what it was at a revision; None is a time without one (B8.19, W10.6).
 
     A revision is written also when nothing changes, so that the way back is recorded.
     """
-    require_exists(state)
+    refuse.require_exists(state)
     draft = None if target is None else target.draft
     return [
-        DraftRewound(
+        events.DraftRewound(
             revision_id=revision_id,
             message_id=message_id,
             restored_revision_id=None if target is None or draft is None else target.revision_id,
@@ -198,18 +182,18 @@ def confirm_deletions(
     paths: Sequence[BenchPath],
     deleted: Mapping[BenchPath, BlobId],
     confirmed: bool,
-) -> list[BenchEvent]:
+) -> list[events.BenchEvent]:
     """Record that the person agrees to deletions, or not any more (B13.4, B13.5)."""
-    draft = require_draft(state)
+    draft = refuse.require_draft(state)
     strange = [path for path in paths if path not in deleted]
     if strange:
         raise ValidationFailed(
             "only deleted files can be confirmed",
             reason="not_deleted",
-            detail=", ".join(strange[:LISTED_PATHS]),
+            detail=", ".join(strange[: refuse.LISTED_PATHS]),
         )
     return [
-        DeletionsConfirmed(
+        events.DeletionsConfirmed(
             draft_id=draft.draft_id,
             paths=tuple(paths),
             sha256=tuple(deleted[path] for path in paths),
@@ -228,22 +212,22 @@ class PublishWish:
     moved: Sequence[BenchPath]
     """Old paths of renamed files: they go too, and need no confirmation."""
     counts: tuple[int, int, int, int]
-    before: Totals
-    after: Totals
+    before: refuse.Totals
+    after: refuse.Totals
     since_review: Sequence[BenchPath] = ()
     """What changed in the Draft after the tree that was reviewed."""
 
 
 def publish(
     state: BenchState, wish: PublishWish, checkpoint_id: CheckpointId, message_id: MessageId
-) -> list[BenchEvent]:
+) -> list[events.BenchEvent]:
     """Make the Draft Published and keep a checkpoint of what it replaces (B9.3–B9.9)."""
-    draft = require_draft(state)
+    draft = refuse.require_draft(state)
     if wish.reviewed_tree is not None and wish.reviewed_tree != draft.tree:
         raise ConfirmationRequired(
             "the Draft changed since it was reviewed",
             reason="draft_changed",
-            detail=", ".join(wish.since_review[:LISTED_PATHS]) or None,
+            detail=", ".join(wish.since_review[: refuse.LISTED_PATHS]) or None,
             hints=(f"review tree {draft.tree}",),
         )
     if state.is_draft_left_behind:
@@ -255,7 +239,7 @@ def publish(
         )
     if draft.tree == state.published:
         return [
-            DraftPublished(
+            events.DraftPublished(
                 draft_id=draft.draft_id,
                 tree=draft.tree,
                 files=(),
@@ -263,11 +247,11 @@ def publish(
                 message_id=message_id,
             )
         ]
-    require_confirmed(draft.confirmed, wish.removed)
-    require_room(state, wish.after, len(wish.files))
+    refuse.require_confirmed(draft.confirmed, wish.removed)
+    refuse.require_room(state, wish.after, len(wish.files))
     return [
         checkpoint(state, checkpoint_id, "publish", "Before publish", wish.before),
-        DraftPublished(
+        events.DraftPublished(
             draft_id=draft.draft_id,
             tree=draft.tree,
             files=tuple(wish.files),
@@ -279,7 +263,7 @@ def publish(
     ]
 
 
-def discard(state: BenchState, message_id: MessageId) -> list[BenchEvent]:
+def discard(state: BenchState, message_id: MessageId) -> list[events.BenchEvent]:
     """Throw the Draft away (B9.14)."""
-    draft = require_draft(state)
-    return [DraftDiscarded(draft_id=draft.draft_id, message_id=message_id)]
+    draft = refuse.require_draft(state)
+    return [events.DraftDiscarded(draft_id=draft.draft_id, message_id=message_id)]

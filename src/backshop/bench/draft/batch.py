@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from backshop.base import paths, tree
 from backshop.base.canon import canonical, parse, sha256_hex
 from backshop.base.errors import BackshopError, LimitExceeded, NotFound, ValidationFailed
+from backshop.base.field_copy import made_from
 from backshop.base.ids import BlobId, MessageId, RevisionId, TreeId, check_id
 from backshop.base.paths import BenchPath
 
@@ -15,7 +16,7 @@ from .. import decide, requests
 from ..answers import Batched, Corrected, DraftState
 from ..errors import BenchDamaged
 from ..lifecycle import lifecycle
-from ..repository import Commit, Desk
+from ..repository import BenchRepository, Commit
 from ..review import effect as effects
 from ..revision import Draft
 from ..state import BenchState
@@ -57,12 +58,12 @@ class Author:
 PERSON = Author(source=Source(kind="system"), actor="user")
 
 
-def state_of(desk: Desk, request: requests.BenchRequest) -> DraftState:
+def state_of(desk: BenchRepository, request: requests.BenchRequest) -> DraftState:
     """Say whether there is a Draft."""
     return lifecycle.draft_state(desk, desk.state(request.workbench_id))
 
 
-def create(desk: Desk, request: requests.DraftCreate) -> Batched:
+def create(desk: BenchRepository, request: requests.DraftCreate) -> Batched:
     """Begin a Draft without a write; the one there is, if there is one (B20)."""
     ids = desk.new_batch()
     with desk.locked(request.workbench_id, lost_ok=True):
@@ -79,7 +80,9 @@ def create(desk: Desk, request: requests.DraftCreate) -> Batched:
     )
 
 
-def apply_batch(desk: Desk, bench_id: str, puts: Sequence[Put], author: Author) -> Batched:
+def apply_batch(
+    desk: BenchRepository, bench_id: str, puts: Sequence[Put], author: Author
+) -> Batched:
     """Write to the Draft: all of it or nothing; the first write opens it (B8.1–B8.4)."""
     most, size = desk.settings, sum(put.size for put in puts)
     if not 1 <= len(puts) <= most.batch_operations:
@@ -103,7 +106,7 @@ def apply_batch(desk: Desk, bench_id: str, puts: Sequence[Put], author: Author) 
 
 
 def write(
-    desk: Desk,
+    desk: BenchRepository,
     bench_id: str,
     state: BenchState,
     puts: Sequence[Put],
@@ -121,16 +124,14 @@ def write(
         reports += [put.effects] if put.effects else []
     built = desk.grow(base, files)
     ids = desk.new_batch()
-    wish = decide.BatchWish(
+    wish = made_from(
+        decide.BatchWish,
+        author,
+        without=("lease",),
         built_on=base,
         tree=built.id,
         changes=made,
         after=desk.totals_with(state, base, files, built.id),
-        source=author.source,
-        actor=author.actor,
-        kind=author.kind,
-        message_id=author.message_id,
-        run_id=author.run_id,
     )
     done = (commit or desk.commit)(
         bench_id,
@@ -148,7 +149,7 @@ def write(
     )
 
 
-def _with_earlier(desk: Desk, state: BenchState, put: Put) -> Put:
+def _with_earlier(desk: BenchRepository, state: BenchState, put: Put) -> Put:
     """Let the report of a write tell what earlier ones did to the same content (B12.21)."""
     draft = state.draft
     known = None if draft is None else draft.changes.get(put.path)
@@ -167,7 +168,7 @@ def _with_earlier(desk: Desk, state: BenchState, put: Put) -> Put:
 
 
 def _change(
-    desk: Desk,
+    desk: BenchRepository,
     state: BenchState,
     base: TreeId,
     put: Put,
@@ -212,12 +213,12 @@ def _report_name(effects: bytes | None) -> BlobId | None:
 # ---------------------------------------------------------------- the person's corrections
 
 
-def delete_path(desk: Desk, request: requests.DraftPath) -> Batched:
+def delete_path(desk: BenchRepository, request: requests.DraftPath) -> Batched:
     """Delete a path of the Draft (B8.9)."""
     return _person(desk, request, [Put(path=request.path, blob=None)])
 
 
-def rename_path(desk: Desk, request: requests.DraftPath) -> Batched:
+def rename_path(desk: BenchRepository, request: requests.DraftPath) -> Batched:
     """Rename a path of the Draft."""
     if request.new_path is None:
         raise ValidationFailed("a rename needs a new path", reason="bad_params")
@@ -226,7 +227,7 @@ def rename_path(desk: Desk, request: requests.DraftPath) -> Batched:
     )
 
 
-def revert_path(desk: Desk, request: requests.DraftPath) -> Batched:
+def revert_path(desk: BenchRepository, request: requests.DraftPath) -> Batched:
     """Bring a path back to what it was when the Draft began; a new revision.
 
     Of a renamed file either name means both: it is where it was, and no longer where it is.
@@ -239,7 +240,7 @@ def revert_path(desk: Desk, request: requests.DraftPath) -> Batched:
         return write(desk, request.workbench_id, state, puts, PERSON)
 
 
-def _names(desk: Desk, draft: Draft, path: BenchPath) -> tuple[BenchPath, ...]:
+def _names(desk: BenchRepository, draft: Draft, path: BenchPath) -> tuple[BenchPath, ...]:
     """Return the path, or both names of the file where the review calls it renamed (B11.5)."""
     ends = [tree.lookup(one, path, desk.store.load_tree) for one in (draft.base_tree, draft.tree)]
     if all(ends):
@@ -250,20 +251,20 @@ def _names(desk: Desk, draft: Draft, path: BenchPath) -> tuple[BenchPath, ...]:
     return (change.path, change.old_path)
 
 
-def _as_it_was(desk: Desk, draft: Draft, path: BenchPath) -> Put:
+def _as_it_was(desk: BenchRepository, draft: Draft, path: BenchPath) -> Put:
     old = tree.lookup(draft.base_tree, path, desk.store.load_tree)
     if old is None:
         return Put(path=path, blob=None)
     return Put(path=path, blob=old.sha256, size=old.size, mode=old.mode)
 
 
-def _person(desk: Desk, request: requests.DraftPath, puts: Sequence[Put]) -> Batched:
+def _person(desk: BenchRepository, request: requests.DraftPath, puts: Sequence[Put]) -> Batched:
     paths.bench_path(request.path)
     decide.require_draft(desk.state(request.workbench_id))
     return apply_batch(desk, request.workbench_id, puts, PERSON)
 
 
-def undo(desk: Desk, request: requests.DraftUndo) -> Corrected:
+def undo(desk: BenchRepository, request: requests.DraftUndo) -> Corrected:
     """Take back what the person did to the Draft by hand last (B8.22)."""
     made = None if request.revision_id is None else check_id(request.revision_id, "rev")
     with desk.locked(request.workbench_id) as state:
@@ -277,14 +278,16 @@ def undo(desk: Desk, request: requests.DraftUndo) -> Corrected:
     )
 
 
-def restore_revision(desk: Desk, request: requests.DraftRestoreRevision) -> Batched:
+def restore_revision(desk: BenchRepository, request: requests.DraftRestoreRevision) -> Batched:
     """Bring an earlier revision of the Draft back."""
     wanted = RevisionId(check_id(request.revision_id, "rev"))
     with desk.locked(request.workbench_id) as state:
         return _brought_back(desk, request.workbench_id, state, wanted)
 
 
-def _brought_back(desk: Desk, bench_id: str, state: BenchState, wanted: RevisionId) -> Batched:
+def _brought_back(
+    desk: BenchRepository, bench_id: str, state: BenchState, wanted: RevisionId
+) -> Batched:
     """Make the Draft of a bench that is locked what one of its revisions holds."""
     fresh = desk.new_revision()
     decide.restore_revision(state, wanted, fresh)  # refuses before contents are looked at

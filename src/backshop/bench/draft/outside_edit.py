@@ -13,7 +13,7 @@ from ..answers import Repaired
 from ..errors import SourceUnreadable
 from ..events import CheckpointCreated, PublishedRepaired
 from ..files.source import mode_of
-from ..repository import Desk
+from ..repository import BenchRepository
 from ..retry import decided_again
 from ..state import BenchState
 from ..values import FileFact, Source
@@ -21,7 +21,7 @@ from ..view.folder import Outside
 from .batch import Author, Put, write
 
 
-def rescan(desk: Desk, request: requests.RepairMode) -> Repaired:
+def rescan(desk: BenchRepository, request: requests.RepairMode) -> Repaired:
     """Take outside edits of the Draft's folder as a batch, or put its own files back (B8.10)."""
     if request.mode not in ("adopt", "revert"):
         raise ValidationFailed("a rescan adopts or reverts", reason="bad_params")
@@ -44,7 +44,7 @@ def rescan(desk: Desk, request: requests.RepairMode) -> Repaired:
 
 
 @decided_again
-def repair_published(desk: Desk, request: requests.RepairMode) -> Repaired:
+def repair_published(desk: BenchRepository, request: requests.RepairMode) -> Repaired:
     """Put Published's own files back, or take outside edits as the person's change (B9.5)."""
     if request.mode not in ("restore", "adopt"):
         raise ValidationFailed("a repair restores or adopts", reason="bad_params")
@@ -62,12 +62,11 @@ def repair_published(desk: Desk, request: requests.RepairMode) -> Repaired:
     return Repaired(published_generation=after.generation)
 
 
-def _adopt(desk: Desk, state: BenchState, puts: list[Put]) -> BenchState:
-    assert state.bench_id is not None
+def _adopt(desk: BenchRepository, state: BenchState, puts: list[Put]) -> BenchState:
     built, facts, removed = taken_over(desk, state, puts)
     kept = kept_before(desk, state)
     done = desk.commit(
-        state.bench_id,
+        state.id,
         lambda now: decide.adopt(decide.unmoved(now, state), built.id, facts, removed, kept),
         blobs=tuple(built.nodes.values()),
     )
@@ -75,7 +74,7 @@ def _adopt(desk: Desk, state: BenchState, puts: list[Put]) -> BenchState:
 
 
 def taken_over(
-    desk: Desk, state: BenchState, puts: list[Put]
+    desk: BenchRepository, state: BenchState, puts: list[Put]
 ) -> tuple[tree.Built, list[FileFact], list[BenchPath]]:
     """Return Published with outside edits: its tree, the files that come and those that go."""
     limits = state.limits
@@ -113,7 +112,7 @@ def _require_room(state: BenchState, files: Mapping[BenchPath, tree.File | None]
     decide.require_room(state, decide.Totals(count, size), len(files))
 
 
-def kept_before(desk: Desk, state: BenchState) -> CheckpointCreated:
+def kept_before(desk: BenchRepository, state: BenchState) -> CheckpointCreated:
     """Return the checkpoint that outside edits are taken over with (B9.5)."""
     return decide.checkpoint(
         state,
@@ -125,7 +124,7 @@ def kept_before(desk: Desk, state: BenchState) -> CheckpointCreated:
     )
 
 
-def adopted(desk: Desk, outside: list[Outside]) -> list[Put]:
+def adopted(desk: BenchRepository, outside: list[Outside]) -> list[Put]:
     """Return outside edits as a batch; what is not a regular file stays out of it (B4.7)."""
     strange = [
         one.path

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from backshop.base.progress import report, watched
 
-from ..repository import Desk
+from ..repository import BenchRepository
 
 STEP_PERCENT = 5  # of files, so that a long phase says so some twenty times
 ROLLING_BACK = "rolling_back"
@@ -17,7 +17,11 @@ Begin = Callable[[str], None]
 
 @contextmanager
 def announced(
-    desk: Desk, bench_id: str, event: str, phases: tuple[str, ...], undone: tuple[str, ...]
+    desk: BenchRepository,
+    bench_id: str,
+    event: str,
+    phases: tuple[str, ...],
+    undone: tuple[str, ...],
 ) -> Iterator[Begin]:
     """Give a function that says which phase begins; a failure in one of `undone` says that too.
 

@@ -12,7 +12,7 @@ from backshop.base.paths import BenchPath
 from .. import decide, requests
 from ..answers import ChangedFile, Done, Published
 from ..errors import BenchDamaged, PublishedChanged
-from ..repository import Desk, damaged
+from ..repository import BenchRepository, damaged
 from ..retry import decided_again
 from ..review import change_set
 from ..revision import Draft
@@ -33,7 +33,7 @@ UNDONE = ("checkpoint_pre_publish", "swap_directories")
 """Phases that a failure can only end before the commit: it is taken back."""
 
 
-def publish(desk: Desk, request: requests.DraftPublish) -> Published:
+def publish(desk: BenchRepository, request: requests.DraftPublish) -> Published:
     """Make the Draft Published; what was reviewed is what is published (B9)."""
     if request.dry_run:
         return _publish(desk, request, lambda _: None)
@@ -43,7 +43,7 @@ def publish(desk: Desk, request: requests.DraftPublish) -> Published:
 
 
 @decided_again
-def _publish(desk: Desk, request: requests.DraftPublish, progress: Begin) -> Published:
+def _publish(desk: BenchRepository, request: requests.DraftPublish, progress: Begin) -> Published:
     reviewed = None
     if request.reviewed_tree is not None:
         reviewed = TreeId(check_sha256(request.reviewed_tree))
@@ -81,7 +81,7 @@ def _publish(desk: Desk, request: requests.DraftPublish, progress: Begin) -> Pub
     )
 
 
-def _require_had(desk: Desk, draft: Draft) -> None:
+def _require_had(desk: BenchRepository, draft: Draft) -> None:
     """Refuse where something that is to be published is lost; other files cost only themselves."""
     lost = desk.soundness.beyond(draft.base_tree, draft.tree)
     if lost:
@@ -89,7 +89,11 @@ def _require_had(desk: Desk, draft: Draft) -> None:
 
 
 def _publish_wish(
-    desk: Desk, state: BenchState, draft: Draft, found: Sequence[Change], reviewed: TreeId | None
+    desk: BenchRepository,
+    state: BenchState,
+    draft: Draft,
+    found: Sequence[Change],
+    reviewed: TreeId | None,
 ) -> decide.PublishWish:
     number = change_set.counts(found)
     return decide.PublishWish(
@@ -104,7 +108,7 @@ def _publish_wish(
     )
 
 
-def _since(desk: Desk, reviewed: TreeId | None, now: TreeId) -> list[BenchPath]:
+def _since(desk: BenchRepository, reviewed: TreeId | None, now: TreeId) -> list[BenchPath]:
     """Return what differs from the tree that was reviewed, if that tree is still known."""
     if reviewed is None or reviewed == now:
         return []
@@ -114,7 +118,7 @@ def _since(desk: Desk, reviewed: TreeId | None, now: TreeId) -> list[BenchPath]:
         return []
 
 
-def _fact(desk: Desk, state: BenchState, draft: Draft, change: Change) -> FileFact:
+def _fact(desk: BenchRepository, state: BenchState, draft: Draft, change: Change) -> FileFact:
     assert change.after is not None
     known = state.files.records.get(change.old_path or change.path)
     brought = draft.brought.get(change.path)
@@ -166,7 +170,7 @@ def changed_file(change: Change, proofs: Mapping[BenchPath, bool] | None = None)
     )
 
 
-def discard(desk: Desk, request: requests.BenchRequest) -> Done:
+def discard(desk: BenchRepository, request: requests.BenchRequest) -> Done:
     """Throw the Draft away; works even when it is damaged (B9.14)."""
     message_id = desk.new_message()
     with desk.locked(request.workbench_id, damaged_ok=True):
@@ -174,8 +178,7 @@ def discard(desk: Desk, request: requests.BenchRequest) -> Done:
     return Done(warnings=done.warnings)
 
 
-def _require_clean_draft(desk: Desk, state: BenchState, draft: Draft) -> None:
-    assert state.bench_id is not None
+def _require_clean_draft(desk: BenchRepository, state: BenchState, draft: Draft) -> None:
     lost = desk.soundness.beyond(state.published, draft.tree, thorough=True)
     if lost:
         raise BenchDamaged("the Draft lacks contents", reason=lost[0].reason, detail=lost[0].path)
@@ -188,8 +191,7 @@ def _require_clean_draft(desk: Desk, state: BenchState, draft: Draft) -> None:
         )
 
 
-def _require_clean_published(desk: Desk, state: BenchState) -> None:
-    assert state.bench_id is not None
+def _require_clean_published(desk: BenchRepository, state: BenchState) -> None:
     lost = desk.lost_paths(state)
     outside = [
         one

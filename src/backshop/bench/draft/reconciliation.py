@@ -15,7 +15,7 @@ from backshop.base.ids import TreeId
 from .. import decide, requests
 from ..answers import Reconciled, Resolved
 from ..events import CheckpointCreated, PublishedAdopted
-from ..repository import Desk
+from ..repository import BenchRepository
 from ..state import BenchState
 from ..view.folder import Outside
 from . import outside_edit
@@ -32,7 +32,7 @@ class _Theirs:
     edits: Sequence[Outside] = ()
 
 
-def reconcile(desk: Desk, request: requests.PublishedReconcile) -> Reconciled:
+def reconcile(desk: BenchRepository, request: requests.PublishedReconcile) -> Reconciled:
     """Settle every path that others changed, and make the Draft publishable again."""
     choices = {paths.bench_path(one.path): one.keep for one in request.choices}
     with desk.locked(request.workbench_id) as state:
@@ -82,7 +82,7 @@ def reconcile(desk: Desk, request: requests.PublishedReconcile) -> Reconciled:
     )
 
 
-def _theirs(desk: Desk, state: BenchState) -> _Theirs:
+def _theirs(desk: BenchRepository, state: BenchState) -> _Theirs:
     edits = desk.views.outside(state, "published")
     puts = outside_edit.adopted(desk, edits)
     if not puts:
@@ -99,7 +99,7 @@ def _theirs(desk: Desk, state: BenchState) -> _Theirs:
     )
 
 
-def _loading(desk: Desk, fresh: Mapping[TreeId, bytes]) -> tree.Load:
+def _loading(desk: BenchRepository, fresh: Mapping[TreeId, bytes]) -> tree.Load:
     def load(node: TreeId) -> bytes:
         return fresh[node] if node in fresh else desk.store.load_tree(node)
 

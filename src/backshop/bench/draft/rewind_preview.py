@@ -5,19 +5,23 @@ from __future__ import annotations
 from backshop.base.ids import TreeId
 
 from ..answers import ChangedFile
-from ..repository import Desk
+from ..repository import BenchRepository
 from ..state import BenchState
 from ..tree.difference import Change
 from ..tree.soundness import UNREADABLE
 from .publish import changed_file
 
 
-def files_moved(desk: Desk, before: BenchState, after: BenchState) -> tuple[ChangedFile, ...]:
+def files_moved(
+    desk: BenchRepository, before: BenchState, after: BenchState
+) -> tuple[ChangedFile, ...]:
     """Return the files that are others in a state that is not there yet."""
     return tuple(changed_file(change) for change in _changes(desk, before, after))
 
 
-def files_proved(desk: Desk, before: BenchState, after: BenchState) -> tuple[ChangedFile, ...]:
+def files_proved(
+    desk: BenchRepository, before: BenchState, after: BenchState
+) -> tuple[ChangedFile, ...]:
     """Return the files that are others now, each read back from its folder."""
     try:
         found = _changes(desk, before, after)
@@ -28,7 +32,7 @@ def files_proved(desk: Desk, before: BenchState, after: BenchState) -> tuple[Cha
     return tuple(changed_file(change, proofs) for change in found)
 
 
-def _changes(desk: Desk, before: BenchState, after: BenchState) -> tuple[Change, ...]:
+def _changes(desk: BenchRepository, before: BenchState, after: BenchState) -> tuple[Change, ...]:
     """Compare Published where it is another one, else what the Draft shows in its place."""
     if before.published != after.published:
         return desk.compare.against(before.published, after.published)

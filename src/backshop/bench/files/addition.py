@@ -21,13 +21,13 @@ from backshop.formats import FormatError, classify
 from .. import decide, requests
 from ..answers import Added, AddResult
 from ..errors import SourceUnreadable
-from ..repository import Desk
+from ..repository import BenchRepository
 from ..retry import decided_again
 from ..state import BenchState
 from ..values import FileFact
 from ..view.folder_scan import content_name
 from . import source as files_source
-from .source import Gate, Skip
+from .source import Skip, SourceGate
 
 SOURCES_MAX = 10_000
 SKIPPED_MAX = 20_000  # an answer with one line for each has to end somewhere
@@ -64,7 +64,7 @@ class _Adding:
 
 
 @decided_again
-def add(desk: Desk, request: requests.WorkbenchFilesAdd) -> Added:
+def add(desk: BenchRepository, request: requests.WorkbenchFilesAdd) -> Added:
     """Copy files in; conflicts and limits are judged for the request as a whole."""
     if not 1 <= len(request.source_paths) <= SOURCES_MAX:
         raise ValidationFailed("give 1 to 10,000 sources", reason="bad_params")
@@ -72,7 +72,7 @@ def add(desk: Desk, request: requests.WorkbenchFilesAdd) -> Added:
         raise ValidationFailed("there is no such way to settle a conflict", reason="bad_params")
     folder = "" if request.dest_dir is None else f"{paths.bench_path(request.dest_dir)}/"
     with desk.locked(request.workbench_id, damaged_ok=True) as state:
-        gate = Gate(desk.store.home, state.limits.max_file_bytes)
+        gate = SourceGate(desk.store.home, state.limits.max_file_bytes)
         healed = _heal(desk, state, request, gate)
         desk.require_whole(state, lost_ok=True)
         decide.require_no_draft(state)
@@ -94,7 +94,7 @@ def add(desk: Desk, request: requests.WorkbenchFilesAdd) -> Added:
 
 
 def _planned(
-    gate: Gate,
+    gate: SourceGate,
     state: BenchState,
     request: requests.WorkbenchFilesAdd,
     folder: str,
@@ -120,7 +120,9 @@ def _planned(
     return adding
 
 
-def _found(request: requests.WorkbenchFilesAdd) -> Iterator[files_source.Found | tuple[Path, str]]:
+def _found(
+    request: requests.WorkbenchFilesAdd,
+) -> Iterator[files_source.FoundSource | tuple[Path, str]]:
     for text in request.source_paths:
         source = files_source.given_path(text)
         yield from files_source.found_sources(source, recursive=request.recursive)
@@ -145,7 +147,7 @@ def _place(
     adding: _Adding,
     state: BenchState,
     on_conflict: str,
-    found: files_source.Found,
+    found: files_source.FoundSource,
     folder: str,
     size_bytes: int,
 ) -> None:
@@ -188,7 +190,7 @@ def _free(path: BenchPath, keys: dict[str, BenchPath]) -> BenchPath:
 
 
 def _heal(
-    desk: Desk, state: BenchState, request: requests.WorkbenchFilesAdd, gate: Gate
+    desk: BenchRepository, state: BenchState, request: requests.WorkbenchFilesAdd, gate: SourceGate
 ) -> dict[Path, set[str]]:
     """Write contents of the bench that are damaged anew from sources that hold them (B2.11).
 
@@ -215,7 +217,7 @@ def _heal(
     return healed
 
 
-def _named(request: requests.WorkbenchFilesAdd, gate: Gate) -> Iterator[tuple[BlobId, Path]]:
+def _named(request: requests.WorkbenchFilesAdd, gate: SourceGate) -> Iterator[tuple[BlobId, Path]]:
     """Yield the sources that can be taken by the names of their contents."""
     for found in _found(request):
         if isinstance(found, tuple):
@@ -229,7 +231,7 @@ def _named(request: requests.WorkbenchFilesAdd, gate: Gate) -> Iterator[tuple[Bl
 
 
 def _read(
-    desk: Desk, bench_id: str, state: BenchState, adding: _Adding, gate: Gate
+    desk: BenchRepository, bench_id: str, state: BenchState, adding: _Adding, gate: SourceGate
 ) -> dict[BenchPath, FileFact]:
     """Read every source once; all contents are durable when this returns, or none is there."""
     facts: dict[BenchPath, FileFact] = {}
@@ -297,7 +299,7 @@ class _Room:
 
 
 def _identity(
-    desk: Desk, state: BenchState, facts: dict[BenchPath, FileFact], path: BenchPath
+    desk: BenchRepository, state: BenchState, facts: dict[BenchPath, FileFact], path: BenchPath
 ) -> FileId:
     """Return the identity of what a path held before, or a new one (B6.5)."""
     if path in facts:
@@ -328,7 +330,7 @@ def _is_opaque(path: str, head: bytes) -> bool:
 
 
 def _commit(
-    desk: Desk,
+    desk: BenchRepository,
     request: requests.WorkbenchFilesAdd,
     state: BenchState,
     adding: _Adding,

@@ -14,17 +14,9 @@ from backshop.base.paths import BenchPath
 from backshop.formats import TAIL_BYTES, FormatError, Kind, check_end, classify, kind_of_name
 from backshop.store import ReadOnlyHome, StorageCorrupt
 
-from .. import decide, requests
-from ..answers import (
-    Extracted,
-    FileEntry,
-    FileList,
-    PathResult,
-    Removed,
-    Renamed,
-)
+from .. import answers, decide, requests
 from ..events import FilesExtracted
-from ..repository import Desk
+from ..repository import BenchRepository
 from ..retry import decided_again
 from ..review.change_set import statuses
 from ..state import BenchState
@@ -37,7 +29,7 @@ _UNKNOWN = "application/octet-stream"
 # ---------------------------------------------------------------- list
 
 
-def list_files(desk: Desk, request: requests.WorkbenchFilesList) -> FileList:
+def list_files(desk: BenchRepository, request: requests.WorkbenchFilesList) -> answers.FileList:
     """List a view; while there is a Draft, deleted entries are shown too (B6.5)."""
     state = desk.state(request.workbench_id)
     if request.view not in (None, "published", "draft"):
@@ -54,7 +46,7 @@ def list_files(desk: Desk, request: requests.WorkbenchFilesList) -> FileList:
     start = 0 if request.cursor is None else _place(wanted, request.cursor)
     page = wanted[start : start + request.limit]
     more = start + request.limit < len(wanted)
-    return FileList(
+    return answers.FileList(
         files=tuple(
             entry(desk, state, path, entries[path], status.get(path, (None,))[0]) for path in page
         ),
@@ -64,12 +56,12 @@ def list_files(desk: Desk, request: requests.WorkbenchFilesList) -> FileList:
 
 
 def entry(
-    desk: Desk, state: BenchState, path: BenchPath, file: tree.File, status: str | None
-) -> FileEntry:
+    desk: BenchRepository, state: BenchState, path: BenchPath, file: tree.File, status: str | None
+) -> answers.FileEntry:
     """Return one file with what its first bytes say it is (B6.2, B6.3)."""
     record = state.files.records.get(path)
     kind, mime, access, readable, reason = kind_of(desk, path, file.sha256)
-    return FileEntry(
+    return answers.FileEntry(
         path=path,
         kind=kind,
         access=access,
@@ -88,7 +80,9 @@ def entry(
     )
 
 
-def kind_of(desk: Desk, path: str, blob: BlobId) -> tuple[str, str, str, bool, str | None]:
+def kind_of(
+    desk: BenchRepository, path: str, blob: BlobId
+) -> tuple[str, str, str, bool, str | None]:
     """Return kind, mime type, access class, whether it can be read, and if not why."""
     promised = kind_of_name(path) or Kind.BINARY
     try:
@@ -108,7 +102,7 @@ def kind_of(desk: Desk, path: str, blob: BlobId) -> tuple[str, str, str, bool, s
     return found.kind.value, found.mime, access, True, None
 
 
-def _ends(desk: Desk, blob: BlobId) -> tuple[bytes, bytes]:
+def _ends(desk: BenchRepository, blob: BlobId) -> tuple[bytes, bytes]:
     """Return the first and the last bytes of a content."""
     with desk.store.blobs.open(blob) as file:
         head = file.read(_HEAD_BYTES)
@@ -121,13 +115,13 @@ def _ends(desk: Desk, blob: BlobId) -> tuple[bytes, bytes]:
 
 
 @decided_again
-def remove(desk: Desk, request: requests.WorkbenchFilesRemove) -> Removed:
+def remove(desk: BenchRepository, request: requests.WorkbenchFilesRemove) -> answers.Removed:
     """Take files out of Published, keeping a checkpoint (B6.13)."""
     with desk.locked(request.workbench_id, lost_ok=True) as state:
         decide.require_no_draft(state)
         results, wanted = _resolved(desk, state, request.workbench_paths, "removed")
         if not wanted:
-            return Removed(remove_results=tuple(results))
+            return answers.Removed(remove_results=tuple(results))
         built = desk.grow(state.published, dict.fromkeys(wanted))
         text = f"Before removing {len(wanted)} {'file' if len(wanted) == 1 else 'files'}"
         kept = decide.checkpoint(
@@ -138,13 +132,13 @@ def remove(desk: Desk, request: requests.WorkbenchFilesRemove) -> Removed:
             lambda now: decide.remove(decide.unmoved(now, state), built.id, wanted, kept),
             blobs=tuple(built.nodes.values()),
         )
-    return Removed(
+    return answers.Removed(
         remove_results=tuple(results), checkpoint_id=kept.checkpoint_id, warnings=done.warnings
     )
 
 
 @decided_again
-def rename(desk: Desk, request: requests.WorkbenchFileRename) -> Renamed:
+def rename(desk: BenchRepository, request: requests.WorkbenchFileRename) -> answers.Renamed:
     """Give a Published file another path, keeping a checkpoint (B6.16)."""
     path = paths.bench_path(request.path)
     paths.bench_path(request.new_path)
@@ -169,10 +163,10 @@ def rename(desk: Desk, request: requests.WorkbenchFileRename) -> Renamed:
             ),
             blobs=tuple(built.nodes.values()),
         )
-    return Renamed(path=new_path, checkpoint_id=kept.checkpoint_id, warnings=done.warnings)
+    return answers.Renamed(path=new_path, checkpoint_id=kept.checkpoint_id, warnings=done.warnings)
 
 
-def extract(desk: Desk, request: requests.WorkbenchFilesExtract) -> Extracted:
+def extract(desk: BenchRepository, request: requests.WorkbenchFilesExtract) -> answers.Extracted:
     """Copy Published files to a folder outside; nothing there is overwritten (B6.14).
 
     It reads: a Draft that waits, an agent at work and damaged contents do not stand in its way.
@@ -182,7 +176,7 @@ def extract(desk: Desk, request: requests.WorkbenchFilesExtract) -> Extracted:
     entries = desk.entries(state.published)
     wanted = request.workbench_paths
     if wanted is None:
-        results = [PathResult(path=path, status="extracted") for path in entries]
+        results = [answers.PathResult(path=path, status="extracted") for path in entries]
     else:
         results, _ = _resolved(desk, state, wanted, "extracted")
     results = [
@@ -197,35 +191,39 @@ def extract(desk: Desk, request: requests.WorkbenchFilesExtract) -> Extracted:
         desk.commit(request.workbench_id, lambda _: [FilesExtracted(count=count)])
     except ReadOnlyHome:  # nobody can note it there; the files are out all the same
         warnings = ("read_only",)
-    return Extracted(extract_results=tuple(results), warnings=warnings)
+    return answers.Extracted(extract_results=tuple(results), warnings=warnings)
 
 
-def _extracted(desk: Desk, target: Path, path: BenchPath, file: tree.File) -> PathResult:
+def _extracted(
+    desk: BenchRepository, target: Path, path: BenchPath, file: tree.File
+) -> answers.PathResult:
     try:
         final = source.copy_out(file, desk.store.blobs, target, path)
     except source.Skip as skip:
-        return PathResult(path=path, status="failed", reason=skip.reason)
-    return PathResult(path=path, status="extracted", final_path=str(final))
+        return answers.PathResult(path=path, status="failed", reason=skip.reason)
+    return answers.PathResult(path=path, status="extracted", final_path=str(final))
 
 
 def _resolved(
-    desk: Desk, state: BenchState, wanted: Iterable[str], verb: str
-) -> tuple[list[PathResult], list[BenchPath]]:
+    desk: BenchRepository, state: BenchState, wanted: Iterable[str], verb: str
+) -> tuple[list[answers.PathResult], list[BenchPath]]:
     """Say of each path whether it is there; return those that are."""
-    results: list[PathResult] = []
+    results: list[answers.PathResult] = []
     found: list[BenchPath] = []
     for raw in wanted:
         try:
             path = paths.bench_path(raw)
         except ValidationFailed:
-            results.append(PathResult(path=raw, status="failed", reason="invalid_path"))
+            results.append(answers.PathResult(path=raw, status="failed", reason="invalid_path"))
             continue
         if path in found:
-            results.append(PathResult(path=path, status="skipped", reason="duplicate_request"))
+            results.append(
+                answers.PathResult(path=path, status="skipped", reason="duplicate_request")
+            )
         elif tree.lookup(state.published, path, desk.store.load_tree) is None:
-            results.append(PathResult(path=path, status="failed", reason="not_found"))
+            results.append(answers.PathResult(path=path, status="failed", reason="not_found"))
         else:
-            results.append(PathResult(path=path, status=verb))
+            results.append(answers.PathResult(path=path, status=verb))
             found.append(path)
     return results, found
 

@@ -33,14 +33,14 @@ class Skip(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundSource:
     """A source to be read, and the path below the destination it will get."""
 
     source: Path
     relative: str
 
 
-def found_sources(source: Path, *, recursive: bool) -> Iterator[Found | tuple[Path, str]]:
+def found_sources(source: Path, *, recursive: bool) -> Iterator[FoundSource | tuple[Path, str]]:
     """Yield files to read; a pair of path and reason for what is passed over.
 
     A folder is walked only when asked to, without following links and without VCS internals.
@@ -57,12 +57,12 @@ def found_sources(source: Path, *, recursive: bool) -> Iterator[Found | tuple[Pa
     elif stat.S_ISDIR(mode):
         yield from _walk(source)
     elif stat.S_ISREG(mode):
-        yield Found(source, source.name)
+        yield FoundSource(source, source.name)
     else:
         yield source, "not_regular"
 
 
-def _walk(source: Path) -> Iterator[Found | tuple[Path, str]]:
+def _walk(source: Path) -> Iterator[FoundSource | tuple[Path, str]]:
     """Yield the files of a folder, then those of the folders in it, each in order of names."""
     waiting = [(str(source), source.name)]
     while waiting:  # no recursion: folders may be nested as deep as they like
@@ -78,7 +78,7 @@ def _walk(source: Path) -> Iterator[Found | tuple[Path, str]]:
             if entry.is_symlink():
                 yield Path(entry.path), "symlink"
             elif not entry.is_dir(follow_symlinks=False):
-                yield Found(Path(entry.path), f"{relative}/{entry.name}")
+                yield FoundSource(Path(entry.path), f"{relative}/{entry.name}")
             elif entry.name not in SKIPPED_FOLDERS:
                 deeper.append((entry.path, f"{relative}/{entry.name}"))
         waiting += reversed(deeper)
@@ -94,7 +94,7 @@ class Taken:
     mode: Mode
 
 
-class Gate:
+class SourceGate:
     """Opens sources: regular files outside the home, no link followed, no waiting (B4.9, B6.7)."""
 
     def __init__(self, home: Path, limit_bytes: int) -> None:
@@ -187,7 +187,7 @@ def read_source(text: str, blobs: Blobs, home: Path, limit_bytes: int) -> tuple[
     source = given_path(text)
     try:
         with blobs.batch() as batch:
-            blob = Gate(home, limit_bytes).take(source, batch).blob
+            blob = SourceGate(home, limit_bytes).take(source, batch).blob
     except Skip as skip:
         if skip.reason == "unreadable":
             raise SourceUnreadable("the file cannot be read", reason="unreadable") from skip

@@ -13,14 +13,14 @@ from backshop.base.tree import EMPTY
 
 from .. import decide, requests
 from ..answers import BenchSize, DraftFolder
-from ..repository import Desk, stream_of
+from ..repository import BenchRepository, stream_of
 from ..view.folder import VIEWS
 from ..view.folder_scan import entries
 
 _BLOCK = 512  # what `st_blocks` counts in, whatever the file system's own is
 
 
-def draft_folder(desk: Desk, request: requests.DraftFolder) -> DraftFolder:
+def draft_folder(desk: BenchRepository, request: requests.DraftFolderChoice) -> DraftFolder:
     """Say what the Draft's folder holds; with `whole`, make it hold that first."""
     decide.require_draft(desk.state(request.workbench_id))
     with desk.locked(request.workbench_id) as state:
@@ -42,7 +42,7 @@ def draft_folder(desk: Desk, request: requests.DraftFolder) -> DraftFolder:
     )
 
 
-def size(desk: Desk, request: requests.BenchRequest) -> BenchSize:
+def size(desk: BenchRepository, request: requests.BenchRequest) -> BenchSize:
     """Say what a bench takes on disk: contents once, and its folders beside them."""
     state = desk.state(request.workbench_id)
     bench = desk.views.folder(BenchId(request.workbench_id))

@@ -11,7 +11,7 @@ from backshop.store import Caller
 
 from .. import decide, requests
 from ..answers import Created
-from ..repository import Desk
+from ..repository import BenchRepository
 from ..values import FileFact
 
 
@@ -30,7 +30,9 @@ Retell = Callable[[str, MessageId | None], Retold]
 """Tells a bench's conversation again, to its end or up to a record."""
 
 
-def fork(desk: Desk, request: requests.WorkbenchFork, retell: Retell, caller: Caller) -> Created:
+def fork(
+    desk: BenchRepository, request: requests.WorkbenchFork, retell: Retell, caller: Caller
+) -> Created:
     """Make the bench, with files only, with context items too, or with the conversation."""
     until = None
     if request.from_message_id is not None:
@@ -58,7 +60,7 @@ def fork(desk: Desk, request: requests.WorkbenchFork, retell: Retell, caller: Ca
     return Created(workbench_id=bench_id)
 
 
-def _as_facts(desk: Desk, tree_id: TreeId) -> Sequence[FileFact]:
+def _as_facts(desk: BenchRepository, tree_id: TreeId) -> Sequence[FileFact]:
     return [
         FileFact(
             path=path,

@@ -16,7 +16,7 @@ from ..answers import BenchInfo, BenchList, Created, Done, DraftState, Opened, S
 from ..audit import note
 from ..errors import BenchDamaged
 from ..events import Recovered
-from ..repository import Desk, stream_of
+from ..repository import BenchRepository, stream_of
 from ..state import PROFILES, BenchState
 from ..tree.soundness import UNREADABLE
 from ..values import Limits
@@ -26,7 +26,7 @@ _LOOKED_AT_FILES = 20_000  # of one page of the list; the rest of it is judged b
 _DAY_MS = 86_400_000
 
 
-def create(desk: Desk, request: requests.WorkbenchCreate, caller: Caller) -> Created:
+def create(desk: BenchRepository, request: requests.WorkbenchCreate, caller: Caller) -> Created:
     """Make an empty bench."""
     bench_id = desk.new_bench()
     if request.profile is not None and request.profile not in PROFILES:
@@ -38,7 +38,7 @@ def create(desk: Desk, request: requests.WorkbenchCreate, caller: Caller) -> Cre
     return Created(workbench_id=bench_id)
 
 
-def open_bench(desk: Desk, request: requests.BenchRequest) -> Opened:
+def open_bench(desk: BenchRepository, request: requests.BenchRequest) -> Opened:
     """Bring folders in line with the log if need be, and say all there is to show (B5.2)."""
     state = desk.state(request.workbench_id)  # refuses before a folder is made for the lock
     desk.soundness.forget(BenchId(request.workbench_id))
@@ -59,7 +59,7 @@ def open_bench(desk: Desk, request: requests.BenchRequest) -> Opened:
 
 
 def _recovered(
-    desk: Desk, request: requests.BenchRequest
+    desk: BenchRepository, request: requests.BenchRequest
 ) -> tuple[BenchState, list[str], tuple[str, ...]]:
     """Bring folders in line with the log.
 
@@ -74,7 +74,7 @@ def _recovered(
         return state, recovery, _published_edits(desk, state, mark=True)
 
 
-def _published_edits(desk: Desk, state: BenchState, *, mark: bool) -> tuple[str, ...]:
+def _published_edits(desk: BenchRepository, state: BenchState, *, mark: bool) -> tuple[str, ...]:
     """Return what others changed in the Published folder, unless there are too many to look at."""
     if len(state.files.records) > _LOOKED_AT_FILES:
         return ()  # publishing looks, and so does a repair
@@ -84,28 +84,28 @@ def _published_edits(desk: Desk, state: BenchState, *, mark: bool) -> tuple[str,
         return ()  # as health says, or the folder cannot be looked at at all
 
 
-def _anomalies(desk: Desk, state: BenchState) -> list[str]:
+def _anomalies(desk: BenchRepository, state: BenchState) -> list[str]:
     """Replace what is neither file nor folder in a view, and note it (B4.7)."""
-    assert state.bench_id is not None
     try:
         found = desk.views.replace_odd(state)
     except (BackshopError, OSError):  # a damaged bench shows what it can
         return []
     for paths in found.values():
-        note.note(desk, state.bench_id, "sandbox_anomaly", paths=paths)
+        note.note(desk, state.id, "sandbox_anomaly", paths=paths)
     return [f"{name.rpartition('/')[2]}_anomaly_replaced" for name in found]
 
 
-def _salvaged(desk: Desk, state: BenchState) -> list[str]:
+def _salvaged(desk: BenchRepository, state: BenchState) -> list[str]:
     """Keep bytes that another program wrote over contents of the heads (B2.11)."""
-    assert state.bench_id is not None
     lost = desk.soundness.of_heads(state)
     altered = [(one.path, one.sha256) for one in lost if one.reason == "altered_blob"]
     named = [(path, blob) for path, blob in altered if blob is not None]
-    return ["altered_bytes_salvaged"] if desk.views.salvage_blobs(state.bench_id, named) else []
+    return ["altered_bytes_salvaged"] if desk.views.salvage_blobs(state.id, named) else []
 
 
-def list_benches(desk: Desk, request: requests.WorkbenchList, caller: Caller) -> BenchList:
+def list_benches(
+    desk: BenchRepository, request: requests.WorkbenchList, caller: Caller
+) -> BenchList:
     """List the benches that the caller sees, damaged ones too, newest change first (B5.3)."""
     if not 1 <= request.limit <= PAGE_MAX:
         raise ValidationFailed("a page has 1 to 200 workbenches", reason="bad_params")
@@ -134,7 +134,7 @@ def list_benches(desk: Desk, request: requests.WorkbenchList, caller: Caller) ->
 
 
 def _with_health(
-    desk: Desk, states: Mapping[str, BenchState], page: Sequence[BenchInfo]
+    desk: BenchRepository, states: Mapping[str, BenchState], page: Sequence[BenchInfo]
 ) -> Iterator[BenchInfo]:
     """Say of each bench whether its contents are there, as far as that is cheap (B5.3)."""
     left = _LOOKED_AT_FILES
@@ -147,13 +147,13 @@ def _with_health(
             yield replace(one, health="damaged")
 
 
-def rename(desk: Desk, request: requests.WorkbenchRename) -> Done:
+def rename(desk: BenchRepository, request: requests.WorkbenchRename) -> Done:
     """Give a bench another name."""
     done = desk.commit(request.workbench_id, lambda s: decide.rename(s, request.new_name))
     return Done(warnings=done.warnings)
 
 
-def set_limits(desk: Desk, request: requests.WorkbenchSetLimits) -> Scope:
+def set_limits(desk: BenchRepository, request: requests.WorkbenchSetLimits) -> Scope:
     """Choose a profile, or give limits (B6.4)."""
     if (request.profile is None) == (request.limits is None):
         raise ValidationFailed("give a profile or limits", reason="bad_params")
@@ -175,7 +175,7 @@ def set_limits(desk: Desk, request: requests.WorkbenchSetLimits) -> Scope:
     return scope(desk, requests.BenchRequest(workbench_id=request.workbench_id))
 
 
-def scope(desk: Desk, request: requests.BenchRequest) -> Scope:
+def scope(desk: BenchRepository, request: requests.BenchRequest) -> Scope:
     """Say how much a bench may hold."""
     state = desk.state(request.workbench_id)
     limits = state.limits
@@ -195,10 +195,9 @@ def scope(desk: Desk, request: requests.BenchRequest) -> Scope:
 # ---------------------------------------------------------------- how it is
 
 
-def health_of(desk: Desk, state: BenchState) -> tuple[str, str | None]:
+def health_of(desk: BenchRepository, state: BenchState) -> tuple[str, str | None]:
     """Return `ok`, `degraded` or `damaged`, and why it is not the first (B3.11)."""
-    assert state.bench_id is not None
-    if not desk.store.health(stream_of(state.bench_id)).is_healthy:
+    if not desk.store.health(stream_of(state.id)).is_healthy:
         return "damaged", "log_damaged"
     lost = desk.soundness.of_heads(state)
     if lost:
@@ -224,9 +223,8 @@ def health_of(desk: Desk, state: BenchState) -> tuple[str, str | None]:
 
 def info(state: BenchState, health: str) -> BenchInfo:
     """Return a bench in one line."""
-    assert state.bench_id is not None
     return BenchInfo(
-        workbench_id=state.bench_id,
+        workbench_id=state.id,
         name=state.name,
         created_at=timestamp(state.created_ms),
         updated_at=timestamp(state.updated_ms),
@@ -243,7 +241,7 @@ def info(state: BenchState, health: str) -> BenchInfo:
     )
 
 
-def draft_state(desk: Desk, state: BenchState) -> DraftState:
+def draft_state(desk: BenchRepository, state: BenchState) -> DraftState:
     """Say whether there is a Draft, how old, and whether others wrote into its folder."""
     draft = state.draft
     if draft is None or state.bench_id is None:

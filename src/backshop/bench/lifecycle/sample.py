@@ -15,13 +15,15 @@ from backshop.store import Caller
 from .. import decide, requests
 from ..answers import SampleCreated
 from ..errors import BenchDamaged
-from ..repository import Desk
+from ..repository import BenchRepository
 from ..values import FileFact
 
 NAME = "Sample Workbench"
 
 
-def create(desk: Desk, request: requests.WorkbenchCreateSample, caller: Caller) -> SampleCreated:
+def create(
+    desk: BenchRepository, request: requests.WorkbenchCreateSample, caller: Caller
+) -> SampleCreated:
     """Make a workbench with the sample files; it is there whole or not at all."""
     taken = _names(desk)
     if request.reuse and NAME in taken:
@@ -56,7 +58,7 @@ def create(desk: Desk, request: requests.WorkbenchCreateSample, caller: Caller) 
     return SampleCreated(workbench_id=bench_id, name=name, created=True)
 
 
-def _names(desk: Desk) -> dict[str, BenchId]:
+def _names(desk: BenchRepository) -> dict[str, BenchId]:
     """Return the workbenches that are there, by name; of several the oldest."""
     found: dict[str, BenchId] = {}
     for head in desk.store.streams("bench"):

@@ -17,7 +17,7 @@ from backshop.store import NewEvent, Part, Plan, remove_tree
 from .. import decide, requests
 from ..answers import Done
 from ..errors import BenchDamaged
-from ..repository import Desk
+from ..repository import BenchRepository
 from ..state import BenchState
 
 _log = logging.getLogger(__name__)
@@ -41,16 +41,15 @@ class BenchPurged:
     actor: str = "system"
 
 
-def delete(desk: Desk, request: requests.WorkbenchDelete) -> Done:
+def delete(desk: BenchRepository, request: requests.WorkbenchDelete) -> Done:
     """Throw a bench away; it can be taken back (B5.5)."""
     with desk.locked(request.workbench_id, damaged_ok=True) as state:
         desk.commit(request.workbench_id, lambda s: decide.delete(s, request.confirm))
-        assert state.bench_id is not None
-        is_away = _put_away(desk, state.bench_id)
+        is_away = _put_away(desk, state.id)
     return Done(warnings=() if is_away else ("view_stale",))
 
 
-def undelete(desk: Desk, request: requests.BenchRequest, sisters: Sisters) -> Done:
+def undelete(desk: BenchRepository, request: requests.BenchRequest, sisters: Sisters) -> Done:
     """Take a bench out of the trash, with what was beside its files."""
     purge(desk, sisters)
     decide.undelete(desk.raw_state(request.workbench_id))
@@ -59,7 +58,7 @@ def undelete(desk: Desk, request: requests.BenchRequest, sisters: Sisters) -> Do
     return Done(warnings=done.warnings)
 
 
-def purge(desk: Desk, sisters: Sisters) -> list[str]:
+def purge(desk: BenchRepository, sisters: Sisters) -> list[str]:
     """Remove benches whose time in the trash is over, and what tells of them; a tombstone stays."""
     if desk.store.is_read_only:
         return []
@@ -79,7 +78,9 @@ def purge(desk: Desk, sisters: Sisters) -> list[str]:
     return gone
 
 
-def _bury(desk: Desk, bench_id: BenchId, state: BenchState, sisters: Iterable[str]) -> None:
+def _bury(
+    desk: BenchRepository, bench_id: BenchId, state: BenchState, sisters: Iterable[str]
+) -> None:
     """Write the tombstone first, and let the bench's own stream go last.
 
     Killed here, or where somebody else buries it at the same time, the rest is done all the same.
@@ -97,7 +98,7 @@ def _bury(desk: Desk, bench_id: BenchId, state: BenchState, sisters: Iterable[st
             desk.store.delete_stream(stream)
 
 
-def _sweep(desk: Desk, known: Set[str], told: Set[str]) -> None:
+def _sweep(desk: BenchRepository, known: Set[str], told: Set[str]) -> None:
     """Remove the folders of benches that have a tombstone, whoever buried them and whenever.
 
     Another machine may have buried one, a program may have been killed before it came to the
@@ -126,7 +127,7 @@ def _folders(home: Path) -> Iterator[tuple[str, Path]]:
                 yield folder.name.partition("-")[0], folder
 
 
-def _put_away(desk: Desk, bench_id: BenchId) -> bool:
+def _put_away(desk: BenchRepository, bench_id: BenchId) -> bool:
     """Move the folder out of sight, if it can be moved; it goes for good with the bench."""
     trash = desk.store.home / "trash" / f"{bench_id}-{desk.clock.now_ms()}"
     folder = desk.views.folder(bench_id)
@@ -139,7 +140,7 @@ def _put_away(desk: Desk, bench_id: BenchId) -> bool:
     return True
 
 
-def _bring_back(desk: Desk, bench_id: BenchId) -> None:
+def _bring_back(desk: BenchRepository, bench_id: BenchId) -> None:
     """Bring the newest folder back; what cannot be brought back is made again or stays."""
     folder = desk.views.folder(bench_id)
     kept = _kept(desk, bench_id)
@@ -152,5 +153,5 @@ def _bring_back(desk: Desk, bench_id: BenchId) -> None:
             kept[-1].rename(folder)
 
 
-def _kept(desk: Desk, bench_id: BenchId) -> list[Path]:
+def _kept(desk: BenchRepository, bench_id: BenchId) -> list[Path]:
     return sorted((desk.store.home / "trash").glob(f"{check_id(bench_id, 'wb')}-*"))

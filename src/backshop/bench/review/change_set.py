@@ -1,4 +1,4 @@
-"""What a Draft changes: the list, its summaries, and the deletions a person agreed to (B11, B13).
+"""What a Draft changes, as `backshop review --json` has it: list, summaries, deletions (B11, B13).
 
 Reads two trees; no model, no network. Files are opened for the first bytes that tell their kind;
 what is inside them is compared when somebody looks (`diffing`).
@@ -11,15 +11,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from backshop.base import paths, tree
+from backshop.base.acting import Acted
 from backshop.base.canon import parse
 from backshop.base.errors import BackshopError, NotFound, ValidationFailed
 from backshop.base.ids import BlobId
 from backshop.base.paths import BenchPath
 
 from .. import decide, requests
-from ..answers import Acted, Counts, acted
+from ..answers import Counts, acted
 from ..errors import BenchDamaged
-from ..repository import Desk
+from ..repository import BenchRepository
 from ..revision import Draft
 from ..state import BenchState
 from ..tree.difference import KINDS, Change
@@ -129,7 +130,7 @@ class Confirmed:
     confirmed_paths: tuple[str, ...]
 
 
-def statuses(desk: Desk, draft: Draft) -> dict[BenchPath, tuple[str, tree.File]]:
+def statuses(desk: BenchRepository, draft: Draft) -> dict[BenchPath, tuple[str, tree.File]]:
     """Return path → status word and file, for lists of files."""
     found = {}
     for change in desk.compare.changes(draft.base_tree, draft.tree):
@@ -140,7 +141,7 @@ def statuses(desk: Desk, draft: Draft) -> dict[BenchPath, tuple[str, tree.File]]
 
 
 def change_set(
-    desk: Desk, request: requests.ReviewGetChangeSet, hints: Hints, summarise: Summarise
+    desk: BenchRepository, request: requests.ReviewGetChangeSet, hints: Hints, summarise: Summarise
 ) -> ChangeSet:
     """Return the list of what the Draft changes; collateral and new errors come first."""
     if not 1 <= request.limit <= PAGE_MAX:
@@ -171,7 +172,7 @@ def change_set(
     )
 
 
-def _changes(desk: Desk, draft: Draft) -> tuple[Change, ...]:
+def _changes(desk: BenchRepository, draft: Draft) -> tuple[Change, ...]:
     try:
         return desk.compare.changes(draft.base_tree, draft.tree)
     except UNREADABLE as error:
@@ -202,7 +203,9 @@ def counts(found: Sequence[Change]) -> Counts:
     )
 
 
-def summary(desk: Desk, request: view_request.ReviewPath, summarise: Summarise) -> Summary:
+def summary(
+    desk: BenchRepository, request: view_request.ReviewPath, summarise: Summarise
+) -> Summary:
     """Return what is known about a file's change in words (B13.1)."""
     state = desk.state(request.workbench_id)
     draft = decide.require_draft(state)
@@ -253,7 +256,7 @@ def _joined(notes: Sequence[str]) -> str | None:
     return "\n".join(lines) or None
 
 
-def one_entry(desk: Desk, request: view_request.ReviewPath, hints: Hints) -> ChangeEntry:
+def one_entry(desk: BenchRepository, request: view_request.ReviewPath, hints: Hints) -> ChangeEntry:
     """Return the entry of one changed file, by the path it has or had."""
     draft = decide.require_draft(desk.state(request.workbench_id))
     path = paths.bench_path(request.path)
@@ -263,7 +266,7 @@ def one_entry(desk: Desk, request: view_request.ReviewPath, hints: Hints) -> Cha
     return _entry(desk, draft, change, hints)
 
 
-def confirm(desk: Desk, request: requests.ReviewSetDeletionConfirmations) -> None:
+def confirm(desk: BenchRepository, request: requests.ReviewSetDeletionConfirmations) -> None:
     """Record that the person agrees to deletions (B13.4)."""
     wanted = [paths.bench_path(raw) for raw in request.paths]
     with desk.locked(request.workbench_id) as state:
@@ -275,7 +278,7 @@ def confirm(desk: Desk, request: requests.ReviewSetDeletionConfirmations) -> Non
         )
 
 
-def deletions(desk: Desk, draft: Draft) -> dict[BenchPath, BlobId]:
+def deletions(desk: BenchRepository, draft: Draft) -> dict[BenchPath, BlobId]:
     """Return what the Draft deletes: path → content that goes."""
     return {
         change.path: change.before.sha256
@@ -284,7 +287,7 @@ def deletions(desk: Desk, draft: Draft) -> dict[BenchPath, BlobId]:
     }
 
 
-def confirmations(desk: Desk, request: requests.BenchRequest) -> Confirmed:
+def confirmations(desk: BenchRepository, request: requests.BenchRequest) -> Confirmed:
     """Return the deletions the person agreed to and that still hold (B13.4, B13.5)."""
     draft = decide.require_draft(desk.state(request.workbench_id))
     agreed = [
@@ -295,7 +298,7 @@ def confirmations(desk: Desk, request: requests.BenchRequest) -> Confirmed:
     return Confirmed(confirmed_paths=tuple(agreed))
 
 
-def _entry(desk: Desk, draft: Draft, change: Change, hints: Hints) -> ChangeEntry:
+def _entry(desk: BenchRepository, draft: Draft, change: Change, hints: Hints) -> ChangeEntry:
     kind, access = kind_and_access(desk, change)
     type_ = _TYPES.get(kind, "binary")
     written = draft.changes.get(change.path)
@@ -332,7 +335,7 @@ def _entry(desk: Desk, draft: Draft, change: Change, hints: Hints) -> ChangeEntr
     )
 
 
-def _effects(desk: Desk, ref: BlobId | None) -> dict[str, Any]:
+def _effects(desk: BenchRepository, ref: BlobId | None) -> dict[str, Any]:
     if ref is None:
         return {}
     try:
@@ -342,7 +345,7 @@ def _effects(desk: Desk, ref: BlobId | None) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def kind_and_access(desk: Desk, change: Change) -> tuple[str, str]:
+def kind_and_access(desk: BenchRepository, change: Change) -> tuple[str, str]:
     """Return the kind both sides are compared as, and what may be done with the file.
 
     The Draft's side decides; a file that became something else is compared as bytes (B11.7).

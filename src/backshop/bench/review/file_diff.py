@@ -8,17 +8,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, fields, replace
+from typing import Annotated, Any
 
 from backshop.base import paths, tree
+from backshop.base.codec import OwnJson
 from backshop.base.errors import NotFound, ValidationFailed
 from backshop.base.ids import BlobId, TreeId
 from backshop.base.paths import BenchPath
 from backshop.formats import (
     FormatError,
     Formats,
+    Hunk,
     Source,
+    TableDiff,
+    TextDiff,
     in_pages,
     told_sheets,
     told_slides,
@@ -28,7 +32,7 @@ from backshop.formats import (
 )
 
 from .. import decide
-from ..repository import Desk
+from ..repository import BenchRepository
 from ..tree.difference import Change, Kept
 from . import focus, view_request
 from .change_set import kind_and_access, offset_of
@@ -40,19 +44,70 @@ _KEPT_DIFFS = 32
 _KEPT_LINES = 20_000  # a larger difference is made again when asked for
 _HEX_BYTES = 256  # B12.10
 _IN_PARTS = frozenset({"docx", "xlsx", "pptx", "odt"})
-_COLUMNS = ("added", "removed", "reordered")
 _NOTHING: dict[str, Any] = {"rest": (), "described": ()}
+Found = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cells:
+    """A page of the cells of a workbook that differ; `sheets` names every changed sheet (B12.9)."""
+
+    sheets: Sequence[Found] = ()
+    cell_count: int | None = None
+    counts: Mapping[str, int] | None = None
+    """How many changed in which way; None where it took too long to find out."""
+    more: int | None = None
+    too_large: bool = False
+    cursor: int | None = None
+
+    def to_json(self) -> Found:
+        """Return what was found; of what was not, only that it was not."""
+        unknown = ("counts", "cursor") if self.counts is None else ()
+        names = (one.name for one in fields(self) if one.name not in unknown)
+        return {name: getattr(self, name) for name in names}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """Sections of a document or slides of a deck, paired, and one of them whole (B12.5, B12.8)."""
+
+    name: str
+    listed: Sequence[Found]
+    index: int
+    chosen: Found | None
+
+    def to_json(self) -> Found:
+        """Return them under the names that their kind has."""
+        count = {f"{self.name}_count": len(self.listed), f"{self.name}_index": self.index}
+        return {f"{self.name}s": self.listed, **count, self.name: self.chosen}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What is known of both contents of a file that is not compared inside; `reason` says why."""
+
+    before: Found | None
+    after: Found | None
+    reason: str | None = None
+
+    def to_json(self) -> Found:
+        """Return both sides, and the reason where there is one."""
+        said = {} if self.reason is None else {"reason": self.reason}
+        return {"before": self.before, "after": self.after, **said}
+
+
+Body = TextDiff | TableDiff | Cells | Parts | Facts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diff:
-    """A diff of one file in the shape of its kind; `body` is what B12 says for it."""
+    """A diff of one file in the shape of its kind; `body` is of its strategy."""
 
     path: str
     strategy: str
     reference_source: str
     baseline_missing: bool
-    body: dict[str, Any]
+    body: Annotated[Body, OwnJson()]
     file_kind: str = "binary"
     old_path: str | None = None
     reference_warning: str | None = None
@@ -84,7 +139,7 @@ class Sides:
 class Differ:
     """Diffs of single files, each in the way its kind has."""
 
-    def __init__(self, desk: Desk, formats: Formats) -> None:
+    def __init__(self, desk: BenchRepository, formats: Formats) -> None:
         self._desk = desk
         self._formats = formats
         self._kept: Kept[tuple[str, str, str], Any] = Kept(_KEPT_DIFFS)
@@ -104,9 +159,11 @@ class Differ:
             if sides.kind == "xlsx" and sides.before and sides.after:
                 return self._cells(sides, request.sheet, cursor)
             if sides.kind == "csv" and sides.before and sides.after:
-                found = self._table(sides, cursor)
-                if found.body["row_count"] or any(found.body["columns"][one] for one in _COLUMNS):
-                    return found  # else lines say more: too large, or the same rows in other bytes
+                table = self._rows(sides)
+                columns = table.columns_added or table.columns_removed or table.columns_reordered
+                if table.rows or columns:
+                    return self._table(sides, cursor)
+                # else lines say more: too large, or the same rows in other bytes
             if sides.kind not in ("image", "binary"):
                 return self._lines(sides, cursor)
             return self._answer(sides, "metadata", self._facts(sides))
@@ -139,7 +196,7 @@ class Differ:
         sides = self._of_kind(request, "docx", "odt")
         sections = self._keep("document", sides, self._formats.diff_document)
         self._hint(sides, focus.of_sections(sections))
-        body = _one_of(sections, "section", "blocks", request.section_index)
+        body = _one_of(sections, "section", ("blocks",), request.section_index)
         is_told = any(one["kind"] != "same" for one in sections)
         return self._answer(sides, "document", body, self._unsaid(sides, (), is_told))
 
@@ -233,13 +290,8 @@ class Differ:
         except FormatError as error:
             if error.reason not in ("timeout", "too_large", "memory_limit"):
                 raise
-            body: dict[str, Any] = {
-                "sheets": [],
-                "cell_count": None,
-                "more": None,
-                "too_large": True,
-            }
-            return self._answer(sides, "cells", body, self._unsaid(sides, (), True))
+            also = self._unsaid(sides, (), True)
+            return self._answer(sides, "cells", Cells(too_large=True), also)
         self._hint(sides, focus.of_cells(counted["sheets"]))
         told = told_sheets(counted["sheets"])
         also = self._unsaid(sides, told, bool(counted["sheets"]))
@@ -256,26 +308,29 @@ class Differ:
             lambda: self._formats.diff_cells(before, after, first, _CELLS_LOT),
         )
 
+    def _rows(self, sides: Sides) -> TableDiff:
+        found: TableDiff = self._keep("table", sides, self._formats.diff_table)
+        return found
+
     def _table(self, sides: Sides, cursor: int) -> Diff:
-        found = self._keep("table", sides, self._formats.diff_table)
-        body = dict(found.page(cursor))
+        body = self._rows(sides).page(cursor)
         if not cursor:
-            self._hint(sides, focus.of_rows(body["rows"]))
+            self._hint(sides, focus.of_rows([(one.before_row, one.after_row) for one in body.rows]))
         return self._answer(sides, "table", body)
 
     def _lines(self, sides: Sides, cursor: int) -> Diff:
-        found = self._keep(
+        found: TextDiff = self._keep(
             "text", sides, self._formats.diff_text, worth=lambda one: _lines_of(one) <= _KEPT_LINES
         )
-        body = dict(found.page(cursor))
+        body = found.page(cursor)
         if not cursor:
-            self._hint(sides, self._hint_of_lines(sides, body["hunks"]))
+            self._hint(sides, self._hint_of_lines(sides, body.hunks))
         is_told = bool(found.hunks or found.flags or found.too_large)
         if sides.kind == "pdf":
             return self._of_pages(sides, body, is_told)
         return self._answer(sides, "text", body, self._beside_lines(sides, is_told))
 
-    def _of_pages(self, sides: Sides, body: dict[str, Any], is_told: bool) -> Diff:
+    def _of_pages(self, sides: Sides, body: TextDiff, is_told: bool) -> Diff:
         """Return lines with the pages of both versions, paired, and those that look otherwise."""
         if sides.before is None or sides.after is None or len(set(sides.contents)) == 1:
             return self._answer(sides, "text", body)
@@ -284,7 +339,7 @@ class Differ:
         except FormatError as error:
             return self._answer(sides, "text", body, [uncompared(error.reason)])
         also = in_pages(pages, is_anything_told=is_told)
-        return self._answer(sides, "text", {**body, "pages": pages}, also)
+        return self._answer(sides, "text", replace(body, pages=pages), also)
 
     # ------------------------------------------------------------ what else changed (B12.22)
 
@@ -320,26 +375,29 @@ class Differ:
         except FormatError as error:
             return [uncompared(error.reason)]
 
-    def _hint_of_lines(self, sides: Sides, hunks: Any) -> focus.Hint | None:
+    def _hint_of_lines(self, sides: Sides, hunks: Sequence[Hunk]) -> focus.Hint | None:
+        if not hunks:
+            return None
+        start = hunks[0].new_start
         if sides.kind == "pdf" and sides.after is not None:
-            return focus.of_pages(hunks, self._formats.extract_lines(sides.after))
-        return focus.of_lines(hunks) if sides.kind in ("text", "csv") else None
+            return focus.of_pages(start, self._formats.extract_lines(sides.after))
+        added = [line.new_line or 0 for line in hunks[0].lines if line.type == "added"]
+        return focus.of_lines(start, added) if sides.kind in ("text", "csv") else None
 
     def _fallback(self, sides: Sides, error: FormatError) -> Diff:
         try:
             return self._lines(sides, 0)
         except FormatError:
-            body = {**self._facts(sides), "reason": error.reason}
-            return self._answer(sides, "metadata", body)
+            return self._answer(sides, "metadata", self._facts(sides, error.reason))
 
-    def _facts(self, sides: Sides) -> dict[str, Any]:
+    def _facts(self, sides: Sides, reason: str | None = None) -> Facts:
         """Return what is known of both contents: metadata, and the first bytes of opaque ones."""
-        return {
-            name: None if side is None else self._fact(side, sides.kind)
-            for name, side in (("before", sides.before), ("after", sides.after))
-        }
+        before, after = (self._fact(side, sides.kind) for side in (sides.before, sides.after))
+        return Facts(before=before, after=after, reason=reason)
 
-    def _fact(self, side: Source, kind: str) -> dict[str, Any]:
+    def _fact(self, side: Source | None, kind: str) -> Found | None:
+        if side is None:
+            return None
         found = dict(self._formats.get_info(side))
         if kind == "binary":
             with side.path.open("rb") as file:
@@ -364,7 +422,7 @@ class Differ:
         self,
         sides: Sides,
         strategy: str,
-        body: dict[str, Any],
+        body: Body,
         also: Sequence[dict[str, Any]] = (),
     ) -> Diff:
         return Diff(
@@ -381,7 +439,7 @@ class Differ:
         )
 
 
-def _lines_of(diff: Any) -> int:
+def _lines_of(diff: TextDiff) -> int:
     return sum(len(hunk.lines) for hunk in diff.hunks)
 
 
@@ -394,8 +452,7 @@ def _cells_before(sheets: Any, sheet: str | None) -> int:
     return sum(one["cell_count"] for one in sheets[:place])
 
 
-def _page_of_cells(found: Any, sheet: str | None, start: int) -> dict[str, Any]:
-    """Return a page of changed cells; `sheets` names every changed sheet with its counts."""
+def _page_of_cells(found: Any, sheet: str | None, start: int) -> Cells:
     wanted = [one for one in found["sheets"] if sheet is None or one["sheet"] == sheet]
     before = _cells_before(found["sheets"], sheet)
     total = sum(one["cell_count"] for one in wanted)
@@ -409,14 +466,13 @@ def _page_of_cells(found: Any, sheet: str | None, start: int) -> dict[str, Any]:
         listed += len(page)
         shown.append({**one, "cells": page})
     after = start - before + listed
-    return {
-        "sheets": shown,
-        "cell_count": total,
-        "counts": _added_up(one["counts"] for one in wanted),
-        "more": max(0, total - after),
-        "too_large": False,
-        "cursor": after if after < total else None,
-    }
+    return Cells(
+        sheets=shown,
+        cell_count=total,
+        counts=_added_up(one["counts"] for one in wanted),
+        more=max(0, total - after),
+        cursor=after if after < total else None,
+    )
 
 
 def _added_up(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
@@ -426,11 +482,8 @@ def _added_up(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
     return dict(total)
 
 
-def _one_of(
-    entries: Any, name: str, heavy: str | tuple[str, ...], index: int | None
-) -> dict[str, Any]:
+def _one_of(entries: Any, name: str, heavy: tuple[str, ...], index: int | None) -> Parts:
     """Return the list of all without what weighs, and the one asked for, else the first changed."""
-    heavy = (heavy,) if isinstance(heavy, str) else heavy
     listed = [{k: v for k, v in one.items() if k not in heavy} for one in entries]
     if index is None:
         index = next((one["index"] for one in entries if one["kind"] != "same"), 0)
@@ -438,9 +491,5 @@ def _one_of(
         raise ValidationFailed(
             f"there is no {name} {index}", reason="bad_params", hints=(f"0 to {len(listed) - 1}",)
         )
-    return {
-        f"{name}s": listed,
-        f"{name}_count": len(listed),
-        f"{name}_index": index,
-        name: entries[index] if entries else None,
-    }
+    chosen = entries[index] if entries else None
+    return Parts(name=name, listed=listed, index=index, chosen=chosen)

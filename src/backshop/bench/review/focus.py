@@ -20,24 +20,22 @@ def of_cells(sheets: Sequence[Mapping[str, Any]]) -> Hint | None:
     return {"sheet": busiest["sheet"], **busiest["bounds"]}
 
 
-def of_lines(hunks: Sequence[Mapping[str, Any]]) -> Hint | None:
-    """Return the lines of the first hunk that differ, in the new text."""
-    if not hunks:
-        return None
-    first = hunks[0]
-    new = [line["new_line"] for line in first["lines"] if line["type"] == "added"]
-    if not new:  # only removed: the place it happened
-        return {"line_start": max(first["new_start"], 1), "line_end": max(first["new_start"], 1)}
-    return {"line_start": min(new), "line_end": max(new)}
+def of_lines(start: int, added: Sequence[int]) -> Hint:
+    """Return the lines of the first hunk that differ, in the new text; it begins at `start`."""
+    if not added:  # only removed: the place it happened
+        return {"line_start": max(start, 1), "line_end": max(start, 1)}
+    return {"line_start": min(added), "line_end": max(added)}
 
 
-def of_rows(rows: Sequence[Mapping[str, Any]]) -> Hint | None:
-    """Return the first changed rows of a table that stand together, counted from 1."""
+def of_rows(rows: Sequence[tuple[int | None, int | None]]) -> Hint | None:
+    """Return the first changed rows of a table that stand together, counted from 1.
+
+    A row is its number before and after.
+    """
     if not rows:
         return None
-    first = end = rows[0]["after_row"] or rows[0]["before_row"]
-    for row in rows[1:]:
-        at = row["after_row"]
+    first = end = rows[0][1] or rows[0][0] or 0
+    for _, at in rows[1:]:
         if at is None or at > end + 1:
             break
         end = at
@@ -61,12 +59,10 @@ def of_slides(slides: Sequence[Mapping[str, Any]]) -> Hint | None:
     return {"slide_index": max((at for at in before if at is not None), default=0)}
 
 
-def of_pages(hunks: Sequence[Mapping[str, Any]], old_lines: Sequence[str]) -> Hint | None:
-    """Return the page of the first difference of a PDF, counted from 0."""
-    if not hunks:
-        return None
+def of_pages(start: int, lines: Sequence[str]) -> Hint:
+    """Return the page of a PDF on which line `start` stands, the first difference, from 0."""
     page = 1
-    for line in old_lines[: max(hunks[0]["new_start"] - 1, 0) + 1]:
+    for line in lines[: max(start - 1, 0) + 1]:
         found = _PAGE.fullmatch(line.strip())
         page = int(found.group(1) or found.group(2)) if found else page
     return {"page_index": page - 1}

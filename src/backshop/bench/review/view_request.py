@@ -110,34 +110,34 @@ class ReviewPath:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReviewPage:
-    """A picture of a page of one version: `PUBLISHED`, `DRAFT` or `REFERENCE`."""
+class ReviewVersion:
+    """One version of a path: `PUBLISHED`, `DRAFT` or `REFERENCE`."""
 
     workbench_id: str
     path: str
     version: str = "DRAFT"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewPage(ReviewVersion):
+    """A picture of a page of one version, counted from 0."""
+
     page_index: int = 0
     scale: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReviewSlide:
-    """A picture of a slide of one version."""
+class ReviewSlide(ReviewVersion):
+    """A picture of a slide of one version, counted from 0."""
 
-    workbench_id: str
-    path: str
-    version: str = "DRAFT"
     slide_index: int = 0
     scale: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReviewGrid:
+class ReviewGrid(ReviewVersion):
     """A window of a sheet of one version."""
 
-    workbench_id: str
-    path: str
-    version: str = "DRAFT"
     sheet: str | None = None
     row_start: int = 0
     row_count: int = 200

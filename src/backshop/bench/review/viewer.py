@@ -20,7 +20,7 @@ from backshop.base.paths import BenchPath
 from backshop.formats import FormatError, Formats, OpenTable, Selector, Source
 
 from .. import decide
-from ..repository import Desk
+from ..repository import BenchRepository
 from ..state import BenchState
 from ..tree.difference import Kept
 from . import view_request
@@ -76,7 +76,7 @@ class _Place:
 class Viewer:
     """Reads files of benches through the formats."""
 
-    def __init__(self, desk: Desk, formats: Formats) -> None:
+    def __init__(self, desk: BenchRepository, formats: Formats) -> None:
         self._desk = desk
         self._formats = formats
         self._documents: Kept[str, Any] = Kept(_KEPT_DOCUMENTS)
@@ -138,12 +138,7 @@ class Viewer:
 
     def page(self, request: view_request.FilePage) -> PagePreview:
         """Return a picture of one page of a file."""
-        state = self._desk.state(request.workbench_id)
-        version = _version_of_view(state, request.view)
-        path = paths.bench_path(request.path)
-        file = self._desk.find(_tree_of(state, version), path)
-        place = _Place(state, version, path, file)
-        return self._preview(place, request.page_index, request.scale)
+        return self._preview(self._in_view(request), request.page_index, request.scale)
 
     def describe(self, request: view_request.TableRequest) -> Found:
         """Return what each column of a table holds."""
@@ -165,39 +160,46 @@ class Viewer:
 
     # ------------------------------------------------------------ versions of a review
 
-    def preview(self, request: view_request.ReviewPage, *kinds: str) -> PagePreview:
-        """Return a picture of a page of one version; the kind must be one of `kinds`."""
+    def pdf_page(self, request: view_request.ReviewPage) -> PagePreview:
+        """Return a picture of a page of one version of a PDF."""
+        return self._page_of(request, request.page_index, request.scale, "pdf")
+
+    def docx_page(self, request: view_request.ReviewPage) -> PagePreview:
+        """Return a picture of a page of one version of a Word document."""
+        return self._page_of(request, request.page_index, request.scale, "docx")
+
+    def odt_page(self, request: view_request.ReviewPage) -> PagePreview:
+        """Return a picture of a page of one version of an OpenDocument text."""
+        return self._page_of(request, request.page_index, request.scale, "odt")
+
+    def image(self, request: view_request.ReviewPage) -> PagePreview:
+        """Return a picture of one version of an image."""
+        return self._page_of(request, request.page_index, request.scale, "image")
+
+    def _page_of(
+        self, request: view_request.ReviewVersion, index: int, scale: float, kind: str
+    ) -> PagePreview:
         place = self._place(request.workbench_id, request.path, request.version)
         other = self._place(request.workbench_id, request.path, _other(request.version))
-        self._require_kind(place, other, kinds)
-        index = request.page_index
+        self._require_kind(place, other, kind)
         if index < 0:
             raise ValidationFailed("pages count from 0", reason="bad_params")
         if place.file is None:
-            return _missing(place, index, request.scale)
-        found = self._preview(place, index, request.scale)
-        if found.missing and (
-            other.file is None or self._preview(other, index, request.scale).missing
-        ):
+            return _missing(place, index, scale)
+        found = self._preview(place, index, scale)
+        if found.missing and (other.file is None or self._preview(other, index, scale).missing):
             raise ValidationFailed(f"neither side has a page {index}", reason="bad_params")
         return found
 
     def slide_preview(self, request: view_request.ReviewSlide) -> PagePreview:
         """Return a picture of a slide."""
-        page = view_request.ReviewPage(
-            workbench_id=request.workbench_id,
-            path=request.path,
-            version=request.version,
-            page_index=request.slide_index,
-            scale=request.scale,
-        )
-        return self.preview(page, "pptx")
+        return self._page_of(request, request.slide_index, request.scale, "pptx")
 
     def preview_grid(self, request: view_request.ReviewGrid) -> Found:
         """Return a window of a sheet of one version, and what changed in it (B12.9, B12.13)."""
         place = self._place(request.workbench_id, request.path, request.version)
         other = self._place(request.workbench_id, request.path, _other(request.version))
-        self._require_kind(place, other, ("xlsx",))
+        self._require_kind(place, other, "xlsx")
         found = self._grid_or_none(place, request)
         if found is not None:
             changes = self._changes_in(place, other, found["sheet"], request)
@@ -242,11 +244,14 @@ class Viewer:
     # ------------------------------------------------------------ inside
 
     def _viewed(self, request: view_request.FileRequest) -> Source:
+        return self._source(self._in_view(request))
+
+    def _in_view(self, request: view_request.FileRequest) -> _Place:
         state = self._desk.state(request.workbench_id)
         version = _version_of_view(state, request.view)
         path = paths.bench_path(request.path)
         file = self._desk.find(_tree_of(state, version), path)
-        return self._source(_Place(state, version, path, file))
+        return _Place(state, version, path, file)
 
     def _source(self, place: _Place) -> Source:
         assert place.file is not None
@@ -274,13 +279,13 @@ class Viewer:
                     path, file = name, found
         return _Place(state, version, path, file)
 
-    def _require_kind(self, place: _Place, other: _Place, kinds: tuple[str, ...]) -> None:
+    def _require_kind(self, place: _Place, other: _Place, wanted: str) -> None:
         shown = place if place.file is not None else other
         if shown.file is None:
             raise NotFound("neither side has this path", reason="not_found")
         kind = self._desk.compare.kind(shown.path, shown.file)
-        if kind is None or kind.kind.value not in kinds:
-            found = "unreadable" if kind is None else kind.kind.value
+        found = "unreadable" if kind is None else kind.kind.value
+        if found != wanted:
             raise ValidationFailed(
                 f"this is a file of kind {found}", reason="bad_params", detail=f"kind: {found}"
             )

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from backshop.base.field_copy import made_from
 from backshop.bench import requests
 from backshop.bench.files import published_files
 from backshop.formats import Applied, Selector, Source
@@ -129,19 +130,7 @@ def _map(params: OnePath, *, context: ToolContext) -> ToolResult:
 
 def _read(params: ReadFile, *, context: ToolContext) -> ToolResult:
     room = context.resource(Workspace)
-    selector = Selector(
-        sheet=params.sheet,
-        range=params.range,
-        cells=params.cells,
-        section=params.section,
-        paragraphs=params.paragraphs,
-        slide_index=params.slide_index,
-        pages=params.pages,
-        line_start=params.line_start,
-        line_count=params.line_count,
-        chunk_index=params.chunk_index,
-        char_offset=params.char_offset,
-    )
+    selector = made_from(Selector, params, without=("path",))
 
     def ask(source: Source) -> Mapping[str, object]:
         return room.bench.formats.read(source, selector).to_json(source.name)

@@ -33,7 +33,7 @@ def _review(params: ReviewDraft, *, context: ToolContext) -> ToolResult:
         one = view_request.ReviewPath(
             workbench_id=room.bench_id, path=room.path(params.path)[0], cursor=params.cursor
         )
-        return encode(room.bench.review_get_diff(one))
+        return encode(room.bench.differ.diff(one))
 
     return answered(work)
 

@@ -110,10 +110,6 @@ def _asking(
 def _export(params: TableExport, *, context: ToolContext) -> ToolResult:
     room = context.resource(Workspace)
 
-    def work() -> dict[str, Any]:
-        room.path(params.path)  # refused before the bench is held
-        return room.write(params.target_path, make, params.change_note)
-
     def make(existing: Source | None, out: Path) -> Applied:
         done: Applied = _opened(room, params).write(
             "table_export",
@@ -127,15 +123,18 @@ def _export(params: TableExport, *, context: ToolContext) -> ToolResult:
             return done
         return replace(done, created=False, warnings=(Warn("replaced_existing"), *done.warnings))
 
-    return answered(work)
+    return answered(lambda: _made(room, params, make))
+
+
+def _made(
+    room: Workspace, params: TableExport | TableUpdate, make: Callable[..., Applied]
+) -> dict[str, Any]:
+    room.path(params.path)  # refused before the bench is held
+    return room.write(params.target_path, make, params.change_note)
 
 
 def _update(params: TableUpdate, *, context: ToolContext) -> ToolResult:
     room = context.resource(Workspace)
-
-    def work() -> dict[str, Any]:
-        room.path(params.path)  # refused before the bench is held
-        return room.write(params.target_path, make, params.change_note)
 
     def make(existing: Source | None, out: Path) -> Applied:
         also = () if existing is None else (existing,)
@@ -160,7 +159,7 @@ def _update(params: TableUpdate, *, context: ToolContext) -> ToolResult:
             },
         )
 
-    return answered(work)
+    return answered(lambda: _made(room, params, make))
 
 
 def _rows(table: OpenTable, params: TableRows) -> Any:

@@ -130,8 +130,7 @@ class Workspace:
         desk = self.bench.desk
         existing = tree.lookup(_active(state), path, desk.store.load_tree)
         source = None if existing is None else self._source(path, existing)
-        assert state.bench_id is not None
-        with desk.views.staging(state.bench_id, desk.new_tx()) as folder:
+        with desk.views.staging(state.id, desk.new_tx()) as folder:
             out = folder / "out"
             try:
                 applied = make(source, out)

@@ -72,13 +72,12 @@ class Soundness:
 
     def of_heads(self, state: BenchState) -> list[Damage]:
         """Return what keeps a bench from being whole; remembers what is."""
-        assert state.bench_id is not None
         found: list[Damage] = []
         for name, head in heads(state).items():
-            key = (state.bench_id, name)
+            key = (state.id, name)
             known = self._whole.get(key)
             if known is None and name == "draft":  # it differs little from what was just seen
-                known = self._whole.get((state.bench_id, "published"))
+                known = self._whole.get((state.id, "published"))
             if known is None:
                 lost = self.damage(head)
             else:

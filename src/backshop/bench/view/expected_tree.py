@@ -29,7 +29,7 @@ class Expected:
     """Paths of the base that the tree has not: a folder of changes cannot show them."""
 
 
-class Expecting:
+class ExpectedTrees:
     """The files of the trees that folders show."""
 
     def __init__(self, store: Store) -> None:

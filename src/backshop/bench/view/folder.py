@@ -32,7 +32,7 @@ from ..revision import Draft
 from ..state import BenchState
 from ..tree.difference import Change
 from . import description
-from .expected_tree import Expecting
+from .expected_tree import ExpectedTrees
 from .folder_scan import content_name, entries
 from .salvage import Salvage
 
@@ -61,7 +61,7 @@ class Views:
         self._clock = clock
         self._full_view_max = full_view_max  # files up to which a Draft shows all without asking
         self._placer = Placer(store.blobs)
-        self._expecting = Expecting(store)
+        self._expecting = ExpectedTrees(store)
         self._threads: dict[BenchId, threading.RLock] = {}
         self._held: dict[BenchId, bool] = {}  # read and written under the thread's lock only
         self._guard = threading.Lock()
@@ -129,8 +129,7 @@ class Views:
 
     def project(self, state: BenchState) -> list[str]:
         """Bring the folders in line with the heads; return warnings, never an error (B3.6)."""
-        assert state.bench_id is not None
-        salvage = self._salvage(state.bench_id)
+        salvage = self._salvage(state.id)
         for last_try in (False, True):
             try:
                 self._project(state, salvage)
@@ -141,10 +140,9 @@ class Views:
         return _warned(salvage)
 
     def _project(self, state: BenchState, salvage: Salvage) -> None:
-        assert state.bench_id is not None
         heads = self.heads(state)
         for name, head in heads.items():
-            view = self.view(state.bench_id, name)
+            view = self.view(state.id, name)
             if _shows(view, head):
                 continue
             rescue = partial(self._rescue, view, salvage)
@@ -152,15 +150,14 @@ class Views:
                 view.retire(rescue)
             else:
                 view.show(head, salvage.keep, rescue)
-        self._settle(state.bench_id)
+        self._settle(state.id)
         self._describe(state, heads["draft"])
 
     def _describe(self, state: BenchState, draft: Shown | None) -> None:
-        assert state.bench_id is not None
-        folder = str(self.folder(state.bench_id) / "draft")
+        folder = str(self.folder(state.id) / "draft")
         shown = None if draft is None else self._expecting.at(folder, draft)
         now = timestamp(self._clock.now_ms())
-        description.write(self.meta(state.bench_id), state, shown, now)
+        description.write(self.meta(state.id), state, shown, now)
 
     def _settle(self, bench_id: BenchId) -> None:
         """Part a number of files of 0.1.0 from the contents they are links of (B2.6).
@@ -181,9 +178,8 @@ class Views:
 
     def _base(self, state: BenchState, draft: Draft) -> TreeId:
         """Return the tree whose files the Draft's folder leaves out."""
-        assert state.bench_id is not None
         is_small = len(state.files.records) <= self._full_view_max
-        is_whole = is_small or self.view(state.bench_id, "draft").is_whole
+        is_whole = is_small or self.view(state.id, "draft").is_whole
         return EMPTY if is_whole else draft.base_tree
 
     def complete(self, state: BenchState, *, whole: bool) -> list[Outside]:
@@ -191,10 +187,9 @@ class Views:
 
         What others wrote stays where it is.
         """
-        assert state.bench_id is not None
-        view, draft = self.view(state.bench_id, "draft"), state.draft
+        view, draft = self.view(state.id, "draft"), state.draft
         assert draft is not None, "there is a Draft to show"
-        salvage = self._salvage(state.bench_id)
+        salvage = self._salvage(state.id)
         head = Shown(draft.tree, EMPTY if whole else draft.base_tree)
         view.show(head, salvage.keep, partial(self._rescue, view, salvage), whole=whole)
         self._describe(state, head)
@@ -206,30 +201,28 @@ class Views:
 
     def recover(self, state: BenchState) -> list[str]:
         """Make folders agree with the log after a crash; say what had to be done (B3.4)."""
-        assert state.bench_id is not None
         done: list[str] = []
-        staging = self.meta(state.bench_id) / "tmp"
+        staging = self.meta(state.id) / "tmp"
         if staging.exists() and any(staging.iterdir()):
             shutil.rmtree(staging, ignore_errors=True)
             done.append("staging_removed")
         for name, head in self.heads(state).items():
-            if not _shows(self.view(state.bench_id, name), head):
+            if not _shows(self.view(state.id, name), head):
                 word = name.rpartition("/")[2]
                 done.append(f"{word}_removed" if head is None else f"{word}_rebuilt")
-            elif not self.view(state.bench_id, name).is_own:
+            elif not self.view(state.id, name).is_own:
                 done.append(f"{name.rpartition('/')[2]}_parted")
-        if not done and not description.is_told(self.meta(state.bench_id), state):
+        if not done and not description.is_told(self.meta(state.id), state):
             done.append("meta_rewritten")
         return [*done, *self.project(state)] if done else []
 
     def replace_odd(self, state: BenchState) -> dict[str, list[str]]:
         """Take links, pipes and devices out of views; return what they were, by view (B4.7)."""
-        assert state.bench_id is not None
         found: dict[str, list[str]] = {}
         for name, head in self.heads(state).items():
             if head is None:
                 continue
-            folder = str(self.folder(state.bench_id) / name)
+            folder = str(self.folder(state.id) / name)
             odd = [
                 path
                 for path, entry in entries(folder)
@@ -248,9 +241,8 @@ class Views:
 
     def put_back(self, state: BenchState, name: str, found: Iterable[Outside]) -> list[str]:
         """Make paths of a view again what its tree says; return what was kept of others."""
-        assert state.bench_id is not None
-        salvage = self._salvage(state.bench_id)
-        view, head = self.view(state.bench_id, name), self.heads(state)[name]
+        salvage = self._salvage(state.id)
+        view, head = self.view(state.id, name), self.heads(state)[name]
         assert head is not None, "a view that is looked at has a head"
         view.show(head, salvage.keep, partial(self._rescue, view, salvage))
         view.put_back([BenchPath(one.path) for one in found], salvage.keep)
@@ -258,18 +250,16 @@ class Views:
 
     def files(self, state: BenchState) -> Iterator[tuple[Path, tree.File]]:
         """Yield the files that the folders of a bench should hold, with their contents' names."""
-        assert state.bench_id is not None
         for name, head in self.heads(state).items():
             if head is not None:
-                folder = self.folder(state.bench_id) / name
+                folder = self.folder(state.id) / name
                 for path, file in self._expecting.at(str(folder), head).files.items():
                     yield folder / path, file
 
     def is_stale(self, state: BenchState) -> bool:
         """Say whether a folder does not show its head."""
-        assert state.bench_id is not None
         heads = self.heads(state).items()
-        return not all(_shows(self.view(state.bench_id, name), head) for name, head in heads)
+        return not all(_shows(self.view(state.id, name), head) for name, head in heads)
 
     def _rescue(self, view: View, salvage: Salvage, place: Path) -> None:
         """Keep what others wrote into a folder that is about to go."""
@@ -298,8 +288,7 @@ class Views:
         Raises:
             WriteFailed, DiskFull: the folder cannot be looked at.
         """
-        assert state.bench_id is not None
-        view, head = self.view(state.bench_id, name), self.heads(state)[name]
+        view, head = self.view(state.id, name), self.heads(state)[name]
         if head is None or view.is_new:
             return []
         try:
@@ -348,10 +337,9 @@ class Views:
 
         Up to 1 GiB is read; what lies beyond is left out.
         """
-        assert state.bench_id is not None
         shown = self.heads(state)[name]
         assert shown is not None, "only a folder that is there is read"
-        folder = self.folder(state.bench_id) / name
+        folder = self.folder(state.id) / name
         found: dict[BenchPath, bool] = {}
         left = _PROOF_MAX_BYTES
         for change in changes:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -56,6 +56,17 @@ def changes(
             result.append(Change(i, x, j, y))
         i, j = x + 1, y + 1
     return result
+
+
+def aligned(
+    old: Sequence[Hashable], new: Sequence[Hashable]
+) -> Iterator[tuple[list[tuple[int, int]], range, range]]:
+    """Go through both sides: places that are equal, then what went and what came behind them."""
+    i = j = 0
+    for change in [*changes(old, new), Change(len(old), len(old), len(new), len(new))]:
+        same = zip(range(i, change.old_start), range(j, change.new_start), strict=True)
+        i, j = change.old_end, change.new_end
+        yield list(same), range(change.old_start, i), range(change.new_start, j)
 
 
 def _matches(a: list[int], b: list[int], effort: Effort) -> list[tuple[int, int]]:

@@ -13,11 +13,9 @@ from dataclasses import dataclass
 
 from lxml import etree
 
-from ..package.guard import parse_xml
+from ..package.guard import Element, parse_xml
 from ..package.package import Package
 from ..protocol import Effect
-
-Element = etree._Element
 
 
 @dataclass(frozen=True, slots=True)

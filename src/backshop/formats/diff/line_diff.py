@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from backshop.base import limits as numbers
 
@@ -76,8 +76,10 @@ class TextDiff:
     removed: int = 0
     too_large: bool = False
     flags: tuple[str, ...] = ()
+    cursor: int | None = None  # of a page: the hunk that the next one begins with
+    pages: Sequence[JsonObject] | None = None  # of a PDF: those of both versions, paired
 
-    def page(self, cursor: int = 0) -> JsonObject:
+    def page(self, cursor: int = 0) -> TextDiff:
         """Return the hunks from `cursor` (a hunk index) on, up to 5,000 lines (B12.2)."""
         taken: list[Hunk] = []
         lines = 0
@@ -87,12 +89,18 @@ class TextDiff:
             taken.append(hunk)
             lines += len(hunk.lines)
         after = cursor + len(taken)
+        following = after if after < len(self.hunks) else None
+        return replace(self, hunks=tuple(taken), cursor=following)
+
+    def to_json(self) -> JsonObject:
+        """Return the difference of B12.1."""
         return {
-            "hunks": [hunk.to_json() for hunk in taken],
+            "hunks": [hunk.to_json() for hunk in self.hunks],
             "stats": {"added": self.added, "removed": self.removed},
             "too_large": self.too_large,
             "flags": self.flags,
-            "cursor": after if after < len(self.hunks) else None,
+            "cursor": self.cursor,
+            **({} if self.pages is None else {"pages": self.pages}),
         }
 
 
@@ -100,8 +108,8 @@ def diff_lines(old: Sequence[str], new: Sequence[str], *, context: int = CONTEXT
     """Return the difference of two lists of lines; identical ones give no hunks."""
     size = sum(map(len, old)) + sum(map(len, new))
     if len(old) + len(new) > MAX_LINES or size > MAX_BYTES:
-        added, removed = _rough_counts(old, new)
-        return TextDiff(added=added, removed=removed, too_large=True)
+        start, end_old, end_new = _trim(old, new)
+        return TextDiff(added=end_new - start, removed=end_old - start, too_large=True)
     found = changes(old, new)
     effort = Effort(_SPANS_MAX_STEPS)
     hunks = (_hunk(old, new, group, context, effort) for group in _group(found, context))
@@ -122,11 +130,6 @@ def changed_ranges(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, in
         return [(change.new_start + 1, change.new_end) for change in changes(old, new)]
     start, end_old, end_new = _trim(old, new)
     return [] if start == end_old == end_new else [(start + 1, end_new)]
-
-
-def _rough_counts(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
-    start, end_old, end_new = _trim(old, new)
-    return end_new - start, end_old - start
 
 
 def _trim(old: Sequence[str], new: Sequence[str]) -> tuple[int, int, int]:
@@ -299,11 +302,17 @@ class TableDiff:
     columns_reordered: bool = False
     rows: tuple[RowChange, ...] = ()
     too_large: bool = False
+    row_count: int = 0  # of a page: how many rows there are in all
+    cursor: int | None = None  # of a page: the row that the next one begins with
 
-    def page(self, cursor: int = 0) -> JsonObject:
+    def page(self, cursor: int = 0) -> TableDiff:
         """Return the rows from `cursor` on, up to 200."""
         rows = self.rows[cursor : cursor + PAGE_ROWS]
-        after = cursor + len(rows)
+        after, count = cursor + len(rows), len(self.rows)
+        return replace(self, rows=rows, row_count=count, cursor=after if after < count else None)
+
+    def to_json(self) -> JsonObject:
+        """Return the difference of B12.4."""
         return {
             "columns": {
                 "names": self.columns,
@@ -311,10 +320,10 @@ class TableDiff:
                 "removed": self.columns_removed,
                 "reordered": self.columns_reordered,
             },
-            "rows": [row.to_json() for row in rows],
-            "row_count": len(self.rows),
+            "rows": [row.to_json() for row in self.rows],
+            "row_count": self.row_count,
             "too_large": self.too_large,
-            "cursor": after if after < len(self.rows) else None,
+            "cursor": self.cursor,
         }
 
 

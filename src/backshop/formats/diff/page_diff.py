@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..protocol import JsonObject
-from .alignment import Change, changes
+from .alignment import aligned
 from .word_diff import Words
 
 
@@ -33,16 +33,10 @@ def pair_pages(old: Sequence[Page], new: Sequence[Page]) -> list[JsonObject]:
     `kind` is same, changed (other words), look (the same words, drawn otherwise), added, removed.
     """
     pairs: list[tuple[int | None, int | None]] = []
-    i = j = 0
     keys = [[page.key for page in side] for side in (old, new)]
-    for change in [*changes(*keys), Change(len(old), len(old), len(new), len(new))]:
-        pairs += zip(range(i, change.old_start), range(j, change.new_start), strict=True)
-        gone, come = (
-            range(change.old_start, change.old_end),
-            range(change.new_start, change.new_end),
-        )
+    for same, gone, come in aligned(*keys):
+        pairs += same
         pairs += _replaced(old, new, gone, come)
-        i, j = change.old_end, change.new_end
     return [
         {"index": at, "index_before": a, "index_after": b, "kind": _kind(old, new, a, b)}
         for at, (a, b) in enumerate(pairs)

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from lxml import etree
 
+from ..package.guard import Element
 from ..package.package import CONTENT_TYPES, Package
 from ..package.picture_size import pixels
 from ..package.relationship import rels_name, rels_owner
@@ -26,7 +27,6 @@ from ..package.xml_tree import loosened
 from ..protocol import Json, JsonObject
 from .remainder import entry
 
-Element = etree._Element
 QUOTE_MAX_CHARS = 60
 WHAT_MAX = 12  # kinds of change named for one part
 
@@ -111,15 +111,12 @@ _PART_WORDS = (  # of names nobody would know; the first that fits
     (r"/metadata\.xml$", "cell metadata"),
     (r"_xmlsignatures|META-INF/.*signature", "digital signature"),
 )
-_WORDS = {
-    "transition": "transition",
+_WORDS = {  # of names whose own words would not be understood
     "timing": "animations",
     "bg": "background",
-    "background": "background",
-    "clrMapOvr": "colours",
-    "clrMap": "colours",
-    "clrScheme": "colours",
+    **dict.fromkeys(("clrMapOvr", "clrMap", "clrScheme"), "colours"),
     "fontScheme": "fonts",
+    "font-face-decls": "fonts",
     "fmtScheme": "effects",
     "txStyles": "text styles",
     "sldSz": "slide size",
@@ -128,28 +125,24 @@ _WORDS = {
     "notesMasterIdLst": "notes masters",
     "handoutMasterIdLst": "handout masters",
     "sldLayoutIdLst": "layouts",
-    "defaultTextStyle": "default text style",
     "custShowLst": "custom shows",
     "conditionalFormatting": "conditional formats",
     "dataValidations": "data validation",
     "mergeCells": "merged cells",
     "cols": "columns",
     "sheetViews": "view",
-    "pageSetup": "print set-up",
-    "pageMargins": "print set-up",
-    "printOptions": "print set-up",
-    "headerFooter": "print set-up",
-    "rowBreaks": "print set-up",
-    "colBreaks": "print set-up",
-    "sheetProtection": "protection",
-    "protectedRanges": "protection",
-    "workbookProtection": "protection",
-    "documentProtection": "protection",
+    **dict.fromkeys(
+        ("pageSetup", "pageMargins", "printOptions", "headerFooter", "rowBreaks", "colBreaks"),
+        "print set-up",
+    ),
+    **dict.fromkeys(
+        ("sheetProtection", "protectedRanges", "workbookProtection", "documentProtection"),
+        "protection",
+    ),
     "autoFilter": "filter",
     "hyperlinks": "links",
-    "drawing": "drawings",
-    "legacyDrawing": "drawings",
-    "legacyDrawingHF": "drawings",
+    **dict.fromkeys(("drawing", "legacyDrawing", "legacyDrawingHF"), "drawings"),
+    **dict.fromkeys(("twoCellAnchor", "oneCellAnchor", "absoluteAnchor"), "drawings"),
     "picture": "background picture",
     "tableParts": "tables",
     "sheetPr": "sheet properties",
@@ -158,30 +151,24 @@ _WORDS = {
     "bookViews": "window",
     "calcPr": "calculation settings",
     "workbookPr": "workbook properties",
-    "pivotCaches": "pivot caches",
     "externalReferences": "links to other workbooks",
     "oleObjects": "objects",
-    "controls": "controls",
     "extLst": "extensions",
     "sectPr": "page set-up",
+    "page-layout": "page set-up",
     "docDefaults": "default formatting",
     "latentStyles": "list of styles offered",
     "trackRevisions": "tracking of changes",
     "sp": "shapes",
-    "pic": "pictures",
     "cxnSp": "shapes",
+    "pic": "pictures",
     "graphicFrame": "charts and tables",
     "grpSp": "groups",
-    "twoCellAnchor": "drawings",
-    "oneCellAnchor": "drawings",
-    "absoluteAnchor": "drawings",
     "lastModifiedBy": "last saved by",
     "creator": "author",
     "abstractNum": "lists",
     "num": "lists",
-    "font-face-decls": "fonts",
     "master-page": "page set-up, headers and footers",
-    "page-layout": "page set-up",
     "meta": "file properties",
 }
 
@@ -342,11 +329,8 @@ class Comparison:
                 self._xml(old, new)
             else:
                 self._binary(old, new)
-        elif new.endswith(_XML) and self._leads_elsewhere(old, new):
+        elif new.endswith(_XML) and self.old.targets(old) != self.new.targets(new):
             self._xml(old, new)
-
-    def _leads_elsewhere(self, old: str, new: str) -> bool:
-        return self.old.targets(old) != self.new.targets(new)
 
     def _binary(self, old: str, new: str) -> None:
         if self._rules.is_told(new, True):
@@ -605,14 +589,9 @@ def of_chart(pair: Pair) -> Found:
 
 
 _CHART = {
-    "val": "values",
-    "yVal": "values",
-    "xVal": "values",
-    "bubbleSize": "values",
-    "numDim": "values",
+    **dict.fromkeys(("val", "yVal", "xVal", "bubbleSize", "numDim"), "values"),
     "tx": "names and titles",
-    "cat": "categories",
-    "strDim": "categories",
+    **dict.fromkeys(("cat", "strDim"), "categories"),
 }
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby, zip_longest
 from typing import Any
 
-from .alignment import Change, changes
+from .alignment import aligned, changes
 from .word_diff import Words, marked
 
 _LOOKS = {
@@ -120,12 +120,8 @@ def _pairs(old: list[Data], new: list[Data]) -> list[tuple[Numbered, Numbered]]:
     """Pair sections by heading in order; what lies between two pairs goes by its place."""
     heads = [[f"{s['level']} {s['heading']}" for s in side] for side in (old, new)]
     pairs: list[tuple[Numbered, Numbered]] = []
-    i = j = 0
-    for change in [*changes(*heads), Change(len(old), len(old), len(new), len(new))]:
-        while i < change.old_start:
-            pairs.append(((i, old[i]), (j, new[j])))
-            i, j = i + 1, j + 1
-        gone, come = range(i, change.old_end), range(j, change.new_end)
+    for same, gone, come in aligned(*heads):
+        pairs += [((a, old[a]), (b, new[b])) for a, b in same]
         for a, b in zip_longest(gone, come):
             alike = a is not None and b is not None and _alike(old[a], new[b])
             if alike:
@@ -133,7 +129,6 @@ def _pairs(old: list[Data], new: list[Data]) -> list[tuple[Numbered, Numbered]]:
                 continue
             pairs += [((a, old[a]), (None, None))] if a is not None else []
             pairs += [((None, None), (b, new[b]))] if b is not None else []
-        i, j = change.old_end, change.new_end
     return pairs
 
 
@@ -177,13 +172,9 @@ def _section(index: int, before: Numbered, after: Numbered) -> Data:
 def _diff_blocks(old: Sequence[Block], new: Sequence[Block]) -> list[Data]:
     keys = [[f"{block['type']} {_text(block)}" for block in side] for side in (old, new)]
     found: list[Data] = []
-    i = j = 0
-    for change in [*changes(*keys), Change(len(old), len(old), len(new), len(new))]:
-        while i < change.old_start:
-            found.append(_pair(old[i], new[j]))
-            i, j = i + 1, j + 1
-        found += _replaced(old[i : change.old_end], new[j : change.new_end])
-        i, j = change.old_end, change.new_end
+    for same, gone, come in aligned(*keys):
+        found += [_pair(old[a], new[b]) for a, b in same]
+        found += _replaced(old[gone.start : gone.stop], new[come.start : come.stop])
     return found
 
 
@@ -256,15 +247,11 @@ def _table(before: Block, after: Block) -> Data:
     old, new = before["rows"], after["rows"]
     keys = [["\x1f".join(cell["text"] for cell in row) for row in side] for side in (old, new)]
     rows: list[Data] = []
-    i = j = 0
-    for change in [*changes(*keys), Change(len(old), len(old), len(new), len(new))]:
-        while i < change.old_start:
-            rows.append(_row("same", old[i], new[j]))
-            i, j = i + 1, j + 1
-        for a, b in zip_longest(old[i : change.old_end], new[j : change.new_end]):
+    for same, gone, come in aligned(*keys):
+        rows += [_row("same", old[a], new[b]) for a, b in same]
+        for a, b in zip_longest((old[at] for at in gone), (new[at] for at in come)):
             kind = "added" if a is None else "removed" if b is None else "changed"
             rows.append(_row(kind, a or (), b or ()))
-        i, j = change.old_end, change.new_end
     formats = ["look of the table"] if before["look"] != after["look"] else []
     formats += [*_pictures(before, after), *_marks(before, after)]
     kinds = {row["kind"] for row in rows} - {"same"}

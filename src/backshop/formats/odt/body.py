@@ -7,40 +7,34 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from lxml import etree
-
 from ..errors import fail
-from ..package.guard import Archive, parse_xml, scan
+from ..package.guard import Archive, Element, parse_xml, scan
 from ..protocol import Source
 from ..row import table_row
 from ..write.tracked import Tracked
-from .look import SEEN, SHAPES, Look, Looks
+from .look import DRAW, SEEN, SHAPES, STYLE, TABLE, TEXT, Look, Looks
 
 _OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
-_TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
-_TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
-_DRAW = "{urn:oasis:names:tc:opendocument:xmlns:drawing:1.0}"
-_STYLE = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
 _SVG = "{urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0}"
 _XLINK = "{http://www.w3.org/1999/xlink}"
 _CREATOR = "{http://purl.org/dc/elements/1.1/}creator"
 _DATE = "{http://purl.org/dc/elements/1.1/}date"
 _XML_ID = "{http://www.w3.org/XML/1998/namespace}id"
-_CHANGES = (_TEXT + "change", _TEXT + "change-start")
+_CHANGES = (TEXT + "change", TEXT + "change-start")
 _CHANGE_KINDS = {
-    _TEXT + "insertion": "inserted",
-    _TEXT + "deletion": "deleted",
-    _TEXT + "format-change": "format",
+    TEXT + "insertion": "inserted",
+    TEXT + "deletion": "deleted",
+    TEXT + "format-change": "format",
 }
 _MANIFEST = "{urn:oasis:names:tc:opendocument:xmlns:manifest:1.0}"
-_NOTE, _COMMENT = _TEXT + "note", _OFFICE + "annotation"
-_HIDDEN = frozenset({_TEXT + "tracked-changes", _OFFICE + "forms", _TEXT + "sequence-decls"})
-_ASIDE = frozenset({_NOTE, _COMMENT, _TEXT + "ruby-text"}) | _HIDDEN
-_PARAGRAPHS = (_TEXT + "p", _TEXT + "h")
-_IMAGE = _DRAW + "image"
+_NOTE, _COMMENT = TEXT + "note", _OFFICE + "annotation"
+_HIDDEN = frozenset({TEXT + "tracked-changes", _OFFICE + "forms", TEXT + "sequence-decls"})
+_ASIDE = frozenset({_NOTE, _COMMENT, TEXT + "ruby-text"}) | _HIDDEN
+_PARAGRAPHS = (TEXT + "p", TEXT + "h")
+_IMAGE = DRAW + "image"
 _BOX = "[text box] "  # once, also for boxes in boxes
-_DRAWN = frozenset({_DRAW + "frame", _DRAW + "g", _DRAW + "a"}) | SHAPES
-_UNREAD = frozenset({_TEXT + "ruby-text", _SVG + "title", _SVG + "desc"})
+_DRAWN = frozenset({DRAW + "frame", DRAW + "g", DRAW + "a"}) | SHAPES
+_UNREAD = frozenset({TEXT + "ruby-text", _SVG + "title", _SVG + "desc"})
 _MARGINS = {"header": "header", "header-left": "header", "header-first": "header"}
 _MARGINS |= {"footer": "footer", "footer-left": "footer", "footer-first": "footer"}
 _WHITE_SPACE = re.compile("[ \t\r\n]+")
@@ -48,8 +42,6 @@ _MAX_REPEAT = 256  # blank columns and rows are often repeated to the end of the
 _MAX_ADDED = 4_000_000  # characters and cells that repeating and filling up may add to the file's
 _MAX_SPACES = 1_000
 _MAX_DEPTH = 10  # of lists; deeper ones are shown as deep as that
-
-Element = etree._Element
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,12 +137,12 @@ def load(source: Source) -> Document:
 
 def _tracked(root: Element, marks: dict[str, tuple[int, Element]]) -> Iterator[Tracked]:
     """Yield the tracked changes in the order the file lists them."""
-    for region in root.iterfind(f".//{_TEXT}tracked-changes/{_TEXT}changed-region"):
-        name = region.get(_XML_ID) or region.get(_TEXT + "id") or ""
+    for region in root.iterfind(f".//{TEXT}tracked-changes/{TEXT}changed-region"):
+        name = region.get(_XML_ID) or region.get(TEXT + "id") or ""
         place, mark = marks.get(name, (None, None))
         for change in region.iterchildren(*_CHANGE_KINDS):
             info = change.find(_OFFICE + "change-info")
-            is_gone = change.tag == _TEXT + "deletion"
+            is_gone = change.tag == TEXT + "deletion"
             yield Tracked(
                 kind=_CHANGE_KINDS[str(change.tag)],
                 author=(info.findtext(_CREATOR) if info is not None else None) or "unknown",
@@ -170,7 +162,7 @@ def _come(mark: Element | None) -> str:
     """Return what follows the mark of a change inside its paragraph, up to where it ends."""
     found = [mark.tail or ""] if mark is not None else []
     for after in mark.itersiblings() if mark is not None else ():
-        if after.tag == _TEXT + "change-end":
+        if after.tag == TEXT + "change-end":
             break
         found += [*map(str, after.itertext()), after.tail or ""]
     return "".join(found)
@@ -209,9 +201,9 @@ class _Reader:
                 continue
             if tag in _PARAGRAPHS:
                 self._paragraph(child, look)
-            elif tag == _TEXT + "list":
-                self._list(child, 0, child.get(_TEXT + "style-name") or "", look)
-            elif tag == _TABLE + "table":
+            elif tag == TEXT + "list":
+                self._list(child, 0, child.get(TEXT + "style-name") or "", look)
+            elif tag == TABLE + "table":
                 self._table(child, look)
             elif tag in _CHANGES:
                 self._mark(child)
@@ -233,8 +225,8 @@ class _Reader:
     def _paragraph(self, element: Element, look: Look, prefix: str = "") -> None:
         """Take in a paragraph; one that is a heading is that in a list too, and no item of it."""
         text, below = self._text(element, look)
-        if element.tag == _TEXT + "h" and text.strip():
-            level = _whole(element.get(_TEXT + "outline-level"), 1)
+        if element.tag == TEXT + "h" and text.strip():
+            level = _whole(element.get(TEXT + "outline-level"), 1)
             self.blocks.append(Block(text, level=min(max(level, 1), 9), below=below))
         else:
             self.blocks.append(Block(text, prefix=prefix, below=below))
@@ -249,8 +241,8 @@ class _Reader:
             if isinstance(piece, str):
                 pieces.append(piece)
             elif piece.tag == _NOTE:
-                kind = piece.get(_TEXT + "note-class") or "footnote"
-                body = piece.find(_TEXT + "note-body")
+                kind = piece.get(TEXT + "note-class") or "footnote"
+                body = piece.find(TEXT + "note-body")
                 lines = self.lines(piece if body is None else body, look)
                 self.notes.append((kind, "\n".join(lines)))
             elif piece.tag == _COMMENT:
@@ -265,7 +257,7 @@ class _Reader:
 
     def _mark(self, mark: Element) -> None:
         """Note in which block a tracked change begins; the first place counts."""
-        self.marks.setdefault(mark.get(_TEXT + "change-id") or "", (len(self.blocks), mark))
+        self.marks.setdefault(mark.get(TEXT + "change-id") or "", (len(self.blocks), mark))
 
     def _picture(self, picture: Element) -> str:
         frame = picture.getparent()
@@ -279,17 +271,17 @@ class _Reader:
     def _list(self, element: Element, depth: int, style: str, look: Look) -> None:
         mark = "1. " if (style, depth + 1) in self._ordered else "- "
         for item in element:
-            if item.tag not in (_TEXT + "list-item", _TEXT + "list-header"):
+            if item.tag not in (TEXT + "list-item", TEXT + "list-header"):
                 continue
             first = True
             for child in item:
-                if child.tag == _TEXT + "list":
-                    own = child.get(_TEXT + "style-name") or style
+                if child.tag == TEXT + "list":
+                    own = child.get(TEXT + "style-name") or style
                     self._list(child, min(depth + 1, _MAX_DEPTH), own, look)
                 elif child.tag in _PARAGRAPHS:
                     self._paragraph(child, look, "  " * depth + (mark if first else "  "))
                     first = False
-                elif child.tag == _TABLE + "table":
+                elif child.tag == TABLE + "table":
                     self._table(child, look)
 
     def _table(self, table: Element, look: Look) -> None:
@@ -315,9 +307,9 @@ class _Reader:
         for cell in row:
             repeat = _repeat(cell, "columns")
             text = ""
-            if cell.tag == _TABLE + "table-cell":
+            if cell.tag == TABLE + "table-cell":
                 text = "\n".join(self.lines(cell, self._looks.inside(look, cell))).strip("\n")
-            elif cell.tag != _TABLE + "covered-table-cell":
+            elif cell.tag != TABLE + "covered-table-cell":
                 continue
             if not text:
                 blank += repeat
@@ -341,7 +333,7 @@ class _Reader:
 def _pieces(element: Element, look: Look, looks: Looks) -> Iterator[str | Element]:
     """Yield text, and what is no text, of an element in order; unseen text is labelled."""
     look = looks.inside(look, element)
-    is_text = not str(element.tag).startswith(_DRAW)  # what lies between drawings is no text
+    is_text = not str(element.tag).startswith(DRAW)  # what lies between drawings is no text
     if element.text and is_text:
         yield look.labelled(_collapsed(element.text))
     for child in element:
@@ -354,11 +346,11 @@ def _piece(child: Element, look: Look, looks: Looks) -> Iterator[str | Element]:
     tag = child.tag
     if not isinstance(tag, str) or tag in _UNREAD:
         pass
-    elif tag == _TEXT + "s":
-        yield " " * min(_whole(child.get(_TEXT + "c"), 1), _MAX_SPACES)
-    elif tag == _TEXT + "tab":
+    elif tag == TEXT + "s":
+        yield " " * min(_whole(child.get(TEXT + "c"), 1), _MAX_SPACES)
+    elif tag == TEXT + "tab":
         yield "\t"
-    elif tag == _TEXT + "line-break":
+    elif tag == TEXT + "line-break":
         yield "\n"
     elif tag in (_NOTE, _COMMENT) or tag in SHAPES:
         yield child
@@ -384,17 +376,17 @@ def _paragraphs(element: Element, look: Look, looks: Looks) -> Iterator[tuple[El
 
 
 def _repeat(element: Element, what: str) -> int:
-    return min(max(_whole(element.get(f"{_TABLE}number-{what}-repeated"), 1), 1), _MAX_REPEAT)
+    return min(max(_whole(element.get(f"{TABLE}number-{what}-repeated"), 1), 1), _MAX_REPEAT)
 
 
 def _table_rows(table: Element) -> Iterator[Element]:
     for child in table:
-        if child.tag == _TABLE + "table-row":
+        if child.tag == TABLE + "table-row":
             yield child
         elif child.tag in (
-            _TABLE + "table-rows",
-            _TABLE + "table-header-rows",
-            _TABLE + "table-row-group",
+            TABLE + "table-rows",
+            TABLE + "table-header-rows",
+            TABLE + "table-row-group",
         ):
             yield from _table_rows(child)
 
@@ -412,16 +404,16 @@ def _ordered_lists(root: Element | None) -> frozenset[tuple[str, int]]:
     if root is None:
         return frozenset()
     return frozenset(
-        (style.get(_STYLE + "name") or "", _whole(level.get(_TEXT + "level"), 1))
-        for style in root.iter(_TEXT + "list-style")
-        for level in style.iter(_TEXT + "list-level-style-number")
+        (style.get(STYLE + "name") or "", _whole(level.get(TEXT + "level"), 1))
+        for style in root.iter(TEXT + "list-style")
+        for level in style.iter(TEXT + "list-level-style-number")
     )
 
 
 def _margins(styles: Element | None, looks: Looks) -> Iterator[tuple[str, str]]:
     if styles is None:
         return
-    for page in styles.iter(_STYLE + "master-page"):
+    for page in styles.iter(STYLE + "master-page"):
         for part in page:
             name = str(part.tag).rpartition("}")[2]
             if name in _MARGINS:

@@ -9,16 +9,7 @@ from itertools import groupby, pairwise
 
 from backshop.base import limits as numbers
 
-from ..diff.part_diff import (
-    Comparison,
-    Found,
-    Pair,
-    Place,
-    Rules,
-    groups,
-    of_paragraphs,
-    part_words,
-)
+from ..diff import part_diff
 from ..errors import fail
 from ..package.package import Package
 from ..protocol import ChunkInfo, Json, JsonObject, Map, Read, Selector, Source
@@ -110,15 +101,20 @@ def get_map(source: Source) -> Map:
 
 def diff_rest(before: Source, after: Source) -> JsonObject:
     """Return what changed and the document's own difference does not tell (B12.22)."""
-    rules = Rules(place=lambda part, _: Place(part_words(part)), told=_told)
-    return Comparison(Package.open(before), Package.open(after), rules).run()
+    rules = part_diff.Rules(
+        place=lambda part, _: part_diff.Place(part_diff.part_words(part)), told=_told
+    )
+    return part_diff.Comparison(Package.open(before), Package.open(after), rules).run()
 
 
-def _told(pair: Pair) -> Found | None:
+def _told(pair: part_diff.Pair) -> part_diff.Found | None:
     match pair.new_name:
         case "content.xml":
-            around = groups(pair, frozenset({"text"}))
-            return [*around, *of_paragraphs(pair, lambda p: "".join(map(str, p.itertext())))]
+            around = part_diff.groups(pair, frozenset({"text"}))
+            return [
+                *around,
+                *part_diff.of_paragraphs(pair, lambda p: "".join(map(str, p.itertext()))),
+            ]
         case "META-INF/manifest.xml":  # a list of the other parts
             return []
     return None

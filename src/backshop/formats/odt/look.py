@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from lxml import etree
+from ..package.guard import Element
 
-_TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
-_TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
-_DRAW = "{urn:oasis:names:tc:opendocument:xmlns:drawing:1.0}"
-_STYLE = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
+TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
+TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
+DRAW = "{urn:oasis:names:tc:opendocument:xmlns:drawing:1.0}"
+STYLE = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
 _FO = "{urn:oasis:names:tc:opendocument:xmlns:xsl-fo-compatible:1.0}"
 SHAPES = frozenset(  # what is drawn and may hold paragraphs
-    f"{_DRAW}{name}"
+    f"{DRAW}{name}"
     for name in [
         *("text-box", "custom-shape", "rect", "circle", "ellipse", "line", "polyline", "polygon"),
         *("path", "regular-polygon", "connector", "caption", "measure", "control"),
@@ -22,14 +22,12 @@ SHAPES = frozenset(  # what is drawn and may hold paragraphs
 _WHITE = "#ffffff"
 _NO_GROUND = frozenset({None, "transparent", _WHITE})
 _FAMILIES = {
-    _TEXT + "span": "text",
-    _TEXT + "p": "paragraph",
-    _TEXT + "h": "paragraph",
-    _TABLE + "table-cell": "table-cell",
+    TEXT + "span": "text",
+    TEXT + "p": "paragraph",
+    TEXT + "h": "paragraph",
+    TABLE + "table-cell": "table-cell",
 }
 _MAX_PARENTS = 32  # styles may go in circles
-
-Element = etree._Element
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +58,8 @@ class Looks:
     def __init__(self, roots: Iterable[Element | None]) -> None:
         self._styles: dict[tuple[str, str], Element] = {}
         for root in roots:
-            for style in root.iter(f"{_STYLE}style") if root is not None else ():
-                key = (style.get(f"{_STYLE}family") or "", style.get(f"{_STYLE}name") or "")
+            for style in root.iter(f"{STYLE}style") if root is not None else ():
+                key = (style.get(f"{STYLE}family") or "", style.get(f"{STYLE}name") or "")
                 self._styles.setdefault(key, style)
 
     def inside(self, look: Look, element: Element) -> Look:
@@ -71,7 +69,7 @@ class Looks:
         if element.tag in SHAPES:
             return replace(look, over_drawing=True)
         family = _FAMILIES.get(str(element.tag))
-        namespace = _TABLE if family == "table-cell" else _TEXT
+        namespace = TABLE if family == "table-cell" else TEXT
         name = element.get(f"{namespace}style-name") if family is not None else None
         chain: list[Element] = []
         while name and len(chain) < _MAX_PARENTS:
@@ -79,7 +77,7 @@ class Looks:
             if style is None:
                 break
             chain.append(style)
-            name = style.get(f"{_STYLE}parent-style-name")
+            name = style.get(f"{STYLE}parent-style-name")
         for style in reversed(chain):
             look = _with_style(look, style)
         return look
@@ -88,7 +86,7 @@ class Looks:
 def _with_style(look: Look, style: Element) -> Look:
     """Return a look with what a style says."""
     for properties in style:
-        hidden = properties.get(f"{_TEXT}display") == "none"
+        hidden = properties.get(f"{TEXT}display") == "none"
         colour = properties.get(f"{_FO}color")
         ground = properties.get(f"{_FO}background-color")
         look = replace(
@@ -102,9 +100,9 @@ def _with_style(look: Look, style: Element) -> Look:
 
 def _is_hidden(element: Element) -> bool:
     """Whether an element hides what it holds by itself: sections, rows, fields that hide."""
-    if element.get(f"{_TEXT}is-hidden") == "true" or element.get(f"{_TEXT}display") == "none":
+    if element.get(f"{TEXT}is-hidden") == "true" or element.get(f"{TEXT}display") == "none":
         return True
-    if element.get(f"{_TABLE}visibility") in ("collapse", "filter"):
+    if element.get(f"{TABLE}visibility") in ("collapse", "filter"):
         return True
-    field = element.find(f"{_TEXT}hidden-paragraph")
-    return field is not None and field.get(f"{_TEXT}is-hidden") == "true"
+    field = element.find(f"{TEXT}hidden-paragraph")
+    return field is not None and field.get(f"{TEXT}is-hidden") == "true"

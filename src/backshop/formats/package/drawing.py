@@ -7,17 +7,14 @@ it keeps only a copy.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import NamedTuple
-
-from lxml import etree
 
 from ..errors import FormatError
 from ..find import Needle
 from .drawing_text import A_NS, P, paragraph_text, replace_in
+from .guard import Element
 from .xml_tree import Trees
-
-Element = etree._Element
 
 _SHOWN_CATEGORIES = 20  # a chart of a thousand points is named, not copied out
 _DRAWING_ML = "http://schemas.openxmlformats.org/drawingml/2006/"
@@ -79,14 +76,17 @@ def drawn_parts(trees: Trees, drawing: Drawing) -> list[str]:
 
 def replace_drawn(
     trees: Trees, chosen: Iterable[Drawing], others: Iterable[Drawing], needle: Needle, by: str
-) -> Iterator[tuple[Drawing, str | None, int]]:
+) -> tuple[list[tuple[Drawing, str]], int, int]:
     """Replace in the chosen charts and diagrams.
 
-    Yields each changed part with its matches, 0 for the drawing of a diagram; and None with the
-    matches that are left: copies of a workbook's cells, and parts that one of `others` shows too.
+    Returns each changed part, how many matches were replaced, and how many are left: in copies of
+    a workbook's cells, and in parts that one of `others` shows too. The drawing of a diagram says
+    its words again, which counts for nothing.
     """
     elsewhere = {part for drawing in others for part in drawn_parts(trees, drawing)}
     done: set[str] = set()
+    changed: list[tuple[Drawing, str]] = []
+    count = left = 0
     for drawing in chosen:
         for number, part in enumerate(drawn_parts(trees, drawing)):
             root = _root(trees, part)
@@ -95,14 +95,16 @@ def replace_drawn(
             done.add(part)
             if part in elsewhere:
                 found = sum(len(needle.spans(paragraph_text(p))) for p in root.iter(P))
-                yield drawing, None, 0 if number else found
+                left += 0 if number else found
                 continue
             found = sum(matches for _, matches in replace_in(root, needle, by))
             if found:
                 trees.touch(part)
-                yield drawing, part, 0 if number else found
+                changed.append((drawing, part))
+                count += 0 if number else found
             copies = root.iter(_c("v"), _CHART_EX) if drawing.kind == "chart" else ()
-            yield drawing, None, sum(len(needle.spans(copy.text or "")) for copy in copies)
+            left += sum(len(needle.spans(copy.text or "")) for copy in copies)
+    return changed, count, left
 
 
 def chart_line(root: Element | None) -> str:

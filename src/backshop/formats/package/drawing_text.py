@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterator
 from lxml import etree
 
 from ..find import Needle, replace_spans
-
-Element = etree._Element
+from .guard import Element
 
 A_NS = "http://schemas.openxmlformats.org/drawingml/2006/main"
 P, _R, _T, _BR, _FLD, _RPR = (f"{{{A_NS}}}{name}" for name in ("p", "r", "t", "br", "fld", "rPr"))
@@ -117,8 +116,7 @@ def _rewrite(paragraph: Element, element: Element, new: str) -> None:
             run = _with_look(_R, look)
             etree.SubElement(run, _T).text = line
             fresh.append(run)
-    for offset, part in enumerate(fresh):
-        paragraph.insert(at + offset, part)
+    paragraph[at:at] = fresh
 
 
 def _with_look(tag: str, look: Element | None) -> Element:

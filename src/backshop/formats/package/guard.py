@@ -2,8 +2,8 @@
 
 `scan` reads the ZIP directory itself, inflates every part while counting real bytes, and returns
 an `Archive` whose members are known to be what the directory says. Libraries that open the file
-afterwards see the same names, sizes and contents. `parse_xml` and `iterparse` are the only ways
-this room turns bytes into XML: no entities, no DTD, no network, no huge trees.
+afterwards see the same names, sizes and contents. `parse_xml` is how this room turns bytes of a
+file into a tree: no entities, no DTD, no network, no huge trees.
 """
 
 from __future__ import annotations
@@ -12,9 +12,8 @@ import re
 import struct
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from io import BytesIO
 
 from lxml import etree
 
@@ -23,6 +22,7 @@ from backshop.base import limits as numbers
 from ..errors import fail
 from ..protocol import Kind, Limits, Source
 
+Element = etree._Element
 STORED, DEFLATED = 0, 8
 _XML_ENDINGS = (".xml", ".rels", ".vml")
 _CENTRAL = struct.Struct("<4s6H3I5H2I")
@@ -43,14 +43,15 @@ class Member:
     """One entry of an archive, at its true place and size."""
 
     name: str
+    raw_name: bytes
     central: bytes  # its record in the directory, as found
-    local_offset: int
-    data_offset: int
-    end: int  # where the next entry or the directory begins: header, data and descriptor lie before
+    method: int
+    crc: int
     compressed_size: int
     size: int
-    crc: int
-    method: int
+    local_offset: int
+    data_offset: int = 0  # this and `end` are known once its entry was found
+    end: int = 0  # where the next entry or the directory begins: header, data and descriptor before
 
 
 @dataclass(frozen=True)
@@ -106,40 +107,9 @@ def scan_bytes(data: bytes, limits: Limits | None = None) -> Archive:
     return Archive(data, members, comment)
 
 
-def parse_xml(data: bytes) -> etree._Element:
+def parse_xml(data: bytes) -> Element:
     """Return the root of an XML part; comments, instructions and CDATA are kept."""
-    try:
-        root = etree.fromstring(data, _parser())
-    except etree.XMLSyntaxError as error:
-        raise fail("corrupt_file", "an XML part cannot be parsed", detail=_short(error)) from error
-    docinfo = root.getroottree().docinfo
-    if docinfo.internalDTD is not None or docinfo.doctype:
-        raise fail("xml_dtd_forbidden", "an XML part declares a document type")
-    return root
-
-
-def iterparse(
-    data: bytes, *, events: tuple[str, ...] = ("end",), tag: str | tuple[str, ...] | None = None
-) -> Iterator[tuple[str, etree._Element]]:
-    """Yield (event, element) while parsing a part; clear elements you are done with."""
-    stream = etree.iterparse(
-        BytesIO(data),
-        events=events,
-        tag=tag,
-        resolve_entities=False,
-        load_dtd=False,
-        no_network=True,
-        huge_tree=False,
-        strip_cdata=False,
-    )
-    try:
-        yield from stream
-    except etree.XMLSyntaxError as error:
-        raise fail("corrupt_file", "an XML part cannot be parsed", detail=_short(error)) from error
-
-
-def _parser() -> etree.XMLParser:
-    return etree.XMLParser(
+    parser = etree.XMLParser(
         resolve_entities=False,
         load_dtd=False,
         dtd_validation=False,
@@ -147,10 +117,15 @@ def _parser() -> etree.XMLParser:
         huge_tree=False,
         strip_cdata=False,
     )
-
-
-def _short(error: Exception) -> str:
-    return f"{type(error).__name__}: line {getattr(error, 'lineno', None)}"
+    try:
+        root = etree.fromstring(data, parser)
+    except etree.XMLSyntaxError as error:
+        where = f"{type(error).__name__}: line {getattr(error, 'lineno', None)}"
+        raise fail("corrupt_file", "an XML part cannot be parsed", detail=where) from error
+    docinfo = root.getroottree().docinfo
+    if docinfo.internalDTD is not None or docinfo.doctype:
+        raise fail("xml_dtd_forbidden", "an XML part declares a document type")
+    return root
 
 
 # --- the directory -----------------------------------------------------------------------------
@@ -186,20 +161,7 @@ def _directory(data: bytes) -> tuple[tuple[Member, ...], bytes]:
     return _place(data, raw, end - size), comment
 
 
-@dataclass(frozen=True, slots=True)
-class _Record:
-    central: bytes
-    raw_name: bytes
-    name: str
-    flags: int
-    method: int
-    crc: int
-    compressed_size: int
-    size: int
-    offset: int
-
-
-def _records(data: bytes, at: int, end: int, count: int, shift: int) -> list[_Record]:
+def _records(data: bytes, at: int, end: int, count: int, shift: int) -> list[Member]:
     records = []
     for _ in range(count):
         if at + _CENTRAL.size > end or data[at : at + 4] != b"PK\x01\x02":
@@ -225,19 +187,9 @@ def _records(data: bytes, at: int, end: int, count: int, shift: int) -> list[_Re
         if method not in (STORED, DEFLATED):
             raise _corrupt(f"compression method {method} is not used in office files")
         raw = data[name_at:extra_at]
-        records.append(
-            _Record(
-                data[at:stop],
-                raw,
-                _decode_name(raw, flags),
-                flags,
-                method,
-                crc,
-                compressed,
-                size,
-                offset + shift,
-            )
-        )
+        name, place = _decode_name(raw, flags), offset + shift
+        found = Member(name, raw, data[at:stop], method, crc, compressed, size, place)
+        records.append(found)
         at = stop
     return records
 
@@ -274,18 +226,18 @@ def _decode_name(raw: bytes, flags: int) -> str:
         raise _corrupt("a name is not UTF-8") from error
 
 
-def _place(data: bytes, records: list[_Record], directory_at: int) -> tuple[Member, ...]:
+def _place(data: bytes, records: list[Member], directory_at: int) -> tuple[Member, ...]:
     """Find each record's data, and refuse entries that share bytes or contradict the directory."""
     ends = {}
     following = directory_at
-    for record in sorted(records, key=lambda r: r.offset, reverse=True):
-        ends[record.offset] = following
-        following = record.offset
+    for record in sorted(records, key=lambda r: r.local_offset, reverse=True):
+        ends[record.local_offset] = following
+        following = record.local_offset
     if len(ends) != len(records):
         raise _corrupt("two entries share their bytes")
     members = []
     for record in records:
-        at, end = record.offset, ends[record.offset]
+        at, end = record.local_offset, ends[record.local_offset]
         if at + _LOCAL.size > end or data[at : at + 4] != b"PK\x03\x04":
             raise _corrupt("an entry is not where the directory says")
         head = _LOCAL.unpack_from(data, at)
@@ -297,19 +249,7 @@ def _place(data: bytes, records: list[_Record], directory_at: int) -> tuple[Memb
             raise fail("encrypted_file", "the file is protected by a password")
         if head[3] != record.method or data_at + record.compressed_size > end:
             raise _corrupt("an entry and the directory disagree about its data")
-        members.append(
-            Member(
-                record.name,
-                record.central,
-                at,
-                data_at,
-                end,
-                record.compressed_size,
-                record.size,
-                record.crc,
-                record.method,
-            )
-        )
+        members.append(replace(record, data_offset=data_at, end=end))
     return tuple(members)
 
 

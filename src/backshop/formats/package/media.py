@@ -28,11 +28,7 @@ class Carrier:
                 return name
         stem, ending = posixpath.splitext(posixpath.basename(part))
         stem = stem.rstrip("0123456789") or "part"
-        taken = {name.lower() for name in package.names}
-        number = 1
-        while f"{folder}/{stem}{number}{ending}".lower() in taken:
-            number += 1
-        name = f"{folder}/{stem}{number}{ending}"
+        name = package.numbered(f"{folder}/{stem}", ending)
         package.put(name, data)
         content_type = self._giver.package.content_type(part)
         if ending and content_type is not None:
@@ -41,6 +37,13 @@ class Carrier:
                 package.set_content_type(name, content_type)
         self.added.append(name)
         return name
+
+    def picture(self, part: str, relation: str) -> str | None:
+        """Return the picture inside the giver that a relationship of a part leads to."""
+        package = self._giver.package
+        found = package.rel_part(part, relation)
+        content = package.content_type(found) if found else None
+        return found if (content or "").startswith("image/") else None
 
 
 def relative(part: str, target: str) -> str:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path
@@ -71,6 +72,23 @@ class Package:
         """Open a package that is in memory, for example a blank document."""
         return cls(scan_bytes(data, limits), limits)
 
+    @classmethod
+    def open_base(
+        cls, source: Source | None, blank: Callable[[], bytes], macro_endings: tuple[str, ...] = ()
+    ) -> Package:
+        """Open what a write starts from, a blank file where there is no source.
+
+        Raises:
+            FormatError: `macro_enabled_read_only`, `signed_document`.
+        """
+        if source is None:
+            return cls.from_bytes(blank())
+        if source.extension in macro_endings:
+            raise _has_macros()
+        package = cls.open(source)
+        package.refuse_unwritable()
+        return package
+
     def fresh(self) -> Package:
         """Return the package as it was opened, without any change."""
         return Package(self._archive, self._limits)
@@ -111,6 +129,12 @@ class Package:
         names = chain([name], (f"{stem}{number}.{ending}" for number in count(2)))
         return next(one for one in names if self.find(one) is None)
 
+    def numbered(self, stem: str, ending: str) -> str:
+        """Return the lowest numbered name that no part has, nor had in the file as it came."""
+        taken = {name.lower() for name in (*self.names, *self.fresh().names)}
+        names = (f"{stem}{number}{ending}" for number in count(1))
+        return next(name for name in names if name.lower() not in taken)
+
     def read(self, name: str) -> bytes:
         """Return the present content of a part."""
         if name in self._unwritten:
@@ -146,7 +170,7 @@ class Package:
     def refuse_unwritable(self) -> None:
         """Refuse packages that must not be changed: macros and signatures (F23.9)."""
         if self.has_macros:
-            raise fail("macro_enabled_read_only", "a file with macros is never changed")
+            raise _has_macros()
         if self.is_signed:
             raise fail("signed_document", "a change would break the document's signature")
 
@@ -326,6 +350,10 @@ class Package:
                 if rel.part is not None and self.find(rel.part) is None:
                     bad.add(f"{owner or '/'} -> {rel.part}")
         return bad
+
+
+def _has_macros() -> FormatError:
+    return fail("macro_enabled_read_only", "a file with macros is never changed")
 
 
 def serialise(root: etree._Element, *, like: bytes | None = None) -> bytes:

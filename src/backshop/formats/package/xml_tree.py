@@ -13,11 +13,9 @@ from collections.abc import Iterator
 from lxml import etree
 
 from ..errors import fail
-from .guard import parse_xml
+from .guard import Element, parse_xml
 from .package import Package, serialise
 from .relationship import Relationship
-
-Element = etree._Element
 
 _STRICT = b"http://purl.oclc.org/ooxml/"
 _LOOSE = b"http://schemas.openxmlformats.org/"
@@ -98,24 +96,16 @@ class Trees:
                 names.setdefault(loose, _tightened(loose))
         return _renamed(data, names)
 
-    def rels(self, part: str) -> tuple[Relationship, ...]:
-        """Return the relationships of a part."""
-        return self.package.rels(part)
-
     def add_rel(self, part: str, type_: str, target: str, *, external: bool = False) -> str:
         """Add a relationship, its type in the dialect of the main part, and return its id."""
         renamed = _tightened if self.is_strict else _loose_name
         type_ = renamed(type_.encode()).decode()
         return self.package.add_rel(part, type_, target, external=external)
 
-    def remove_rel(self, part: str, rel_id: str) -> None:
-        """Take a relationship out."""
-        self.package.remove_rel(part, rel_id)
-
     def related(self, part: str, kind: str) -> list[tuple[Relationship, str]]:
         """Return the relationships of a kind (`styles`) whose part exists, in file order."""
         found = []
-        for rel in self.rels(part):
+        for rel in self.package.rels(part):
             if rel.type.rpartition("/")[2] != kind or rel.part is None:
                 continue
             name = self.package.find(rel.part)
@@ -149,6 +139,15 @@ class Trees:
             raise fail("corrupt_file", "the main part is not what the file's name says")
         self.is_strict = bool(self._strict[name])
         return name
+
+
+def first_child(parent: Element, tag: str) -> Element:
+    """Return the child of a tag, such as the properties of a paragraph; made first when missing."""
+    found = parent.find(tag)
+    if found is None:
+        found = etree.Element(tag)
+        parent.insert(0, found)
+    return found
 
 
 def loosened(data: bytes) -> Element:

@@ -6,7 +6,7 @@ import ctypes
 import hashlib
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from io import BytesIO
 
@@ -96,7 +96,7 @@ def read(source: Source, selector: Selector) -> Read:
         pages, chunked = _chosen(document, selector, total, warnings)
         texts = (_page_block(document, page) for page in pages)
         piece = cut(texts, char_offset=selector.char_offset or 0)
-        if pages and all(_is_scanned(document, page - 1) for page in pages):
+        if pages and all(_page_entry(document, page - 1)["scanned"] for page in pages):
             warnings.add("no_text_layer")
     following: Selector | None = None
     if not piece.complete:
@@ -193,11 +193,8 @@ def _opened(source: Source) -> Iterator[pdfium.PdfDocument]:
 
 
 def _page_text(document: pdfium.PdfDocument, index: int) -> str:
-    page = document[index]
-    try:
+    with closing(document[index]) as page:
         raw = page_text(page)
-    finally:
-        page.close()
     clean = raw.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "").translate(_LIGATURES)
     return "".join("\ufffd" if "\ud800" <= char <= "\udfff" else char for char in clean)
 
@@ -218,14 +215,9 @@ def _page_entry(document: pdfium.PdfDocument, index: int) -> dict[str, Json]:
     }
 
 
-def _is_scanned(document: pdfium.PdfDocument, index: int) -> bool:
-    return bool(_page_entry(document, index)["scanned"])
-
-
 def _image_share(document: pdfium.PdfDocument, index: int) -> float | None:
     """Return which share of the page its largest picture covers, None without pictures."""
-    page = document[index]
-    try:
+    with closing(document[index]) as page:
         width, height = page.get_size()
         area = max(width * height, 1.0)
         best: float | None = None
@@ -239,16 +231,11 @@ def _image_share(document: pdfium.PdfDocument, index: int) -> float | None:
             )
             best = max(best or 0.0, covered / area)
         return best
-    finally:
-        page.close()
 
 
 def _annotations(document: pdfium.PdfDocument, index: int) -> bool:
-    page = document[index]
-    try:
+    with closing(document[index]) as page:
         return bool(pdfium_c.FPDFPage_GetAnnotCount(page) > 0)
-    finally:
-        page.close()
 
 
 def _toc(document: pdfium.PdfDocument) -> list[Json]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterator
+from contextlib import closing
 from typing import NamedTuple
 
 import pypdfium2 as pdfium
@@ -57,14 +58,11 @@ _Matrix = tuple[float, float, float, float, float, float]
 
 def page_text(page: pdfium.PdfPage) -> str:
     """Return the text of a page as pdfium orders it, unseen text as `[hidden: …]`."""
-    textpage = page.get_textpage()
-    try:
+    with closing(page.get_textpage()) as textpage:
         suspects = _suspects(page)
         if not suspects:
             return str(textpage.get_text_range())
         return "".join(_labelled(textpage, suspects, _grounds(page)))
-    finally:
-        textpage.close()
 
 
 def _suspects(page: pdfium.PdfPage) -> dict[int, _Suspect]:

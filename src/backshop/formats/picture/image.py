@@ -13,7 +13,7 @@ from PIL import Image, UnidentifiedImageError
 
 from backshop.base import limits as numbers
 
-from ..errors import FormatError, fail
+from ..errors import fail
 from ..package.guard import parse_xml
 from ..package.package import Package
 from ..package.picture_size import FORMATS
@@ -150,8 +150,6 @@ def _raster(source: Source) -> dict[str, Json]:
                 mode = image.mode
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         raise fail("too_large", "the picture has too many pixels") from error
-    except FormatError:
-        raise
     except (UnidentifiedImageError, OSError, ValueError, SyntaxError, EOFError) as error:
         detail = type(error).__name__
         raise fail("corrupt_file", "the picture cannot be read", detail=detail) from error

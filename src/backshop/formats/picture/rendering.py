@@ -91,17 +91,12 @@ class Renderer:
         if (kept := self._kept(name, 0, 1.0)) is not None:
             return kept
         self._do.readable(source)
-        limit = self._do.limits.render_timeout_s
         try:
-            drawn = self._do.read_call(
-                HERE + "picture.image", "render_part", source, part, timeout_s=limit
+            return self._drawn(
+                _picture(name, 0, 1.0), HERE + "picture.image", "render_part", source, part
             )
         except FormatError as error:
             return Preview(available=False, reason=error.reason)
-        assert isinstance(drawn, tuple)
-        image, count, smaller = drawn
-        self._shelf.put(_picture(name, 0, 1.0), b"%d %d\n" % (count, smaller) + image)
-        return _preview(image, count, smaller)
 
     def _office(
         self, source: Source, program: str, name: str, page_index: int, scale: float
@@ -137,11 +132,16 @@ class Renderer:
     def _draw(
         self, pages: Source, module: str, name: str, page_index: int, scale: float
     ) -> Preview:
+        kept = _picture(name, page_index, scale)
+        return self._drawn(kept, module, "render_page", pages, page_index, scale)
+
+    def _drawn(self, kept: str, module: str, function: str, *args: object) -> Preview:
+        """Have a worker draw a picture, and keep it under a name."""
         limit = self._do.limits.render_timeout_s
-        drawn = self._do.read_call(module, "render_page", pages, page_index, scale, timeout_s=limit)
+        drawn = self._do.read_call(module, function, *args, timeout_s=limit)
         assert isinstance(drawn, tuple)
         image, count, smaller = drawn
-        self._shelf.put(_picture(name, page_index, scale), b"%d %d\n" % (count, smaller) + image)
+        self._shelf.put(kept, b"%d %d\n" % (count, smaller) + image)
         return _preview(image, count, smaller)
 
     def _kept(self, name: str, page_index: int, scale: float) -> Preview | None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from .application import apply_ops
 from .assets import copy_assets
 from .extract import extract_deck, extract_slide
 from .map import get_info, get_map
-from .ops import apply_ops
+from .other_change import diff_rest
 from .read import extract_lines, read
-from .rest import diff_rest
 from .styles import get_styles
 
 __all__ = [

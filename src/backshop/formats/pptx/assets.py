@@ -9,23 +9,28 @@ from pathlib import Path
 from lxml import etree
 
 from backshop.formats.errors import FormatError
+from backshop.formats.package.guard import Element
 from backshop.formats.package.media import Carrier, relative
 from backshop.formats.package.relationship import rels_name
+from backshop.formats.package.xml_tree import first_child
 from backshop.formats.protocol import Applied, Json, Source
 from backshop.formats.warning import Warnings
-from backshop.formats.write.asset_request import Wish, no_target, read_wishes, unknown
+from backshop.formats.write.asset_request import (
+    AssetRequest,
+    applied,
+    asset_ids,
+    copy_each,
+    no_target,
+    read_requests,
+)
 
 from . import names as n
+from .application import Watch, focus_of, open_for_writing
 from .deck import Deck, Layout, Slide
 from .edit import Editor
-from .ops import Watch, focus_of, open_for_writing
-from .shape import Shape, append_shape, free_shape_id, whole
-from .slides import free_name
-from .source import open_deck
+from .shape import Shape, append_shape, drop, free_shape_id, set_box, whole
 from .styles import get_styles
 from .text import place
-
-Element = etree._Element
 
 _LINKS = (n.a("hlinkClick"), n.a("hlinkMouseOver"))
 _MASTER_IDS = 2147483648  # ids of masters and layouts begin here
@@ -48,43 +53,20 @@ _LISTS = frozenset({n.p("extLst"), n.a("extLst"), n.p("custDataLst"), n.p("contr
 def copy_assets(source: Source, target: Source, assets: Json, out: Path) -> Applied:
     """Write `target` with assets of `source` to `out`; all or none."""
     warnings = Warnings()
-    wishes = read_wishes(assets, warnings)
-    giver = open_deck(source)
+    requests = read_requests(assets, warnings)
+    giver = Deck.open(source)
     taker = open_for_writing(target)
     watch = Watch(taker)
     editor = Editor(taker, warnings)
     copier = _Copier(giver, editor)
-    copied: list[Json] = []
-    for wish in wishes:
-        act = _ACTS.get(wish.kind)
-        done = act(copier, wish) if act is not None else None
-        if done is None:
-            raise unknown(wish, _known(source))
-        if done:
-            copied.append(wish.asset_id)
-    effects = watch.report(editor)
-    written = taker.package.save(out)
-    return Applied(
-        name=target.name,
-        size_bytes=written.size_bytes,
-        sha256=written.sha256,
-        changes=tuple((at, f"{asset} copied") for at, asset in enumerate(copied)),
-        focus=focus_of(effects, taker, editor),
-        warnings=warnings.all(),
-        changed_parts=written.changed_parts,
-        effects=effects,
-        extra={"copied_count": len(copied), "copied": copied},
+    copied = copy_each(
+        requests,
+        lambda one: _ACTS[one.kind](copier, one) if one.kind in _ACTS else None,
+        lambda: asset_ids(get_styles(source), "layouts", "text_style_assets", "image_assets"),
     )
-
-
-def _known(source: Source) -> list[str]:
-    listed = get_styles(source)
-    found: list[str] = []
-    for key in ("layouts", "text_style_assets", "image_assets"):
-        entries = listed[key]
-        assert isinstance(entries, list)
-        found.extend(str(entry["asset_id"]) for entry in entries)
-    return found
+    effects = watch.report(editor)
+    focus = focus_of(effects, taker, editor)
+    return applied(target, taker.package.save(out), copied, effects, focus, warnings)
 
 
 class _Copier:
@@ -96,18 +78,18 @@ class _Copier:
         self.taker = editor.deck
         self.carrier = Carrier(giver.trees, self.taker.trees)
 
-    def text_style(self, wish: Wish) -> bool | None:
+    def text_style(self, request: AssetRequest) -> bool | None:
         """Give every run of the target shape the font of the source's first run."""
-        found = self._given(wish)
+        found = self._given(request)
         body = found[1].text_body if found else None
         run = next(body.iter(n.R_T), None) if body is not None else None
         if found is None or run is None:
             return None
-        slide = self._target_slide(wish)
-        shape = next((s for s in slide.shapes if s.index == wish.target_shape), None)
+        slide = self._target_slide(request)
+        shape = next((s for s in slide.shapes if s.index == request.target_shape), None)
         target = shape.text_body if shape is not None else None
         if shape is None or target is None:
-            raise no_target(wish, "target_shape is needed: the index of a shape with text")
+            raise no_target(request, "target_shape is needed: the index of a shape with text")
         look = self._copied(run.getparent(), n.PPR, found[0].part, slide.part)
         font = self._copied(run, n.RPR, found[0].part, slide.part)
         for line in target.iterchildren(n.P_T):
@@ -133,23 +115,25 @@ class _Copier:
         self._relink(copied, giver_part, taker_part)
         return copied
 
-    def image(self, wish: Wish) -> bool | None:
+    def image(self, request: AssetRequest) -> bool | None:
         """Put an image at the same place and size on the target slide."""
-        found = self._given(wish)
+        found = self._given(request)
         relation = found[1].image_relation if found else None
-        if found is None or relation is None or self._picture(found[0].part, relation) is None:
+        if (
+            found is None
+            or relation is None
+            or self.carrier.picture(found[0].part, relation) is None
+        ):
             return None
         given, shape = found
-        slide = self._target_slide(wish)
+        slide = self._target_slide(request)
         copied = copy.deepcopy(shape.element)
         copied.tail = None
         number = free_shape_id(slide.tree)
         for properties in copied.iter(n.C_NV_PR):
             properties.set("id", str(number))
         for filled in copied.findall(f".//{n.PH}"):
-            parent = filled.getparent()
-            assert parent is not None
-            parent.remove(filled)
+            drop(filled)
         self._fix_box(copied, given, shape)
         self._relink(copied, given.part, slide.part)
         append_shape(slide.tree, copied)
@@ -162,27 +146,18 @@ class _Copier:
         look = element.find(n.SP_PR)
         if box is None or look is None:
             return
-        frame = look.find(n.XFRM)
-        if frame is None:
-            frame = etree.Element(n.XFRM)
-            look.insert(0, frame)
-        for tag, values in (
-            (n.OFF, (("x", box.left), ("y", box.top))),
-            (n.EXT, (("cx", box.width), ("cy", box.height))),
-        ):
-            child = frame.find(tag)
-            if child is None:
-                child = etree.SubElement(frame, tag)
-            for key, value in values:
-                child.set(key, str(round(value)))
+        set_box(first_child(look, n.XFRM), box.left, box.top, box.width, box.height)
 
-    def layout(self, wish: Wish) -> bool | None:
+    def layout(self, request: AssetRequest) -> bool | None:
         """Copy a layout together with a master and theme of its own."""
-        found = next((a for a in self.giver.layouts if a.name == wish.name), None)
+        found = next((a for a in self.giver.layouts if a.name == request.name), None)
         if found is None:
             return None
-        if any(layout.name == wish.name for layout in self.taker.layouts) and not wish.overwrite:
-            self.editor.warnings.add("asset_exists", where=wish.where)
+        if (
+            any(layout.name == request.name for layout in self.taker.layouts)
+            and not request.overwrite
+        ):
+            self.editor.warnings.add("asset_exists", where=request.where)
             return False
         master = self.giver.trees.first_related(found.part, "slideMaster")
         theme = self.giver.trees.first_related(master, "theme") if master else None
@@ -196,13 +171,13 @@ class _Copier:
     def _add_layout(self, layout: Layout, master: str, theme: str) -> None:
         taker, trees = self.taker, self.taker.trees
         folder = taker.part.rpartition("/")[0] or "ppt"
-        new_theme = free_name(taker, f"{folder}/theme", "theme")
+        new_theme = taker.package.numbered(f"{folder}/theme/theme", ".xml")
         theme_root = copy.deepcopy(self.giver.trees.root(theme))
         trees.add(new_theme, theme_root, n.THEME_TYPE)
         self._relink(theme_root, theme, new_theme)
-        new_master = free_name(taker, f"{folder}/slideMasters", "slideMaster")
+        new_master = taker.package.numbered(f"{folder}/slideMasters/slideMaster", ".xml")
         master_root = copy.deepcopy(self.giver.trees.root(master))
-        new_layout = free_name(taker, f"{folder}/slideLayouts", "slideLayout")
+        new_layout = taker.package.numbered(f"{folder}/slideLayouts/slideLayout", ".xml")
         layout_root = copy.deepcopy(layout.root)
         ids = self._free_ids()
         for listing in master_root.findall(n.LAYOUT_ID_LST):
@@ -225,10 +200,7 @@ class _Copier:
         entry.set(n.R_ID, relation)
         to_master = trees.add_rel(taker.part, up, relative(taker.part, new_master))
         presentation = trees.touch(taker.part)
-        masters = presentation.find(n.p("sldMasterIdLst"))
-        if masters is None:
-            masters = etree.Element(n.p("sldMasterIdLst"))
-            presentation.insert(0, masters)
+        masters = first_child(presentation, n.p("sldMasterIdLst"))
         entry = etree.SubElement(masters, n.MASTER_ID)
         entry.set("id", str(ids))
         entry.set(n.R_ID, to_master)
@@ -244,9 +216,9 @@ class _Copier:
                 used.append(whole(entry.get("id")) or 0)
         return max(used) + 1
 
-    def _given(self, wish: Wish) -> tuple[Slide, Shape] | None:
+    def _given(self, request: AssetRequest) -> tuple[Slide, Shape] | None:
         """Return the slide and shape an asset id names."""
-        first, _, second = wish.name.partition(":")
+        first, _, second = request.name.partition(":")
         index, place = whole(first), whole(second)
         slides = self.giver.slides
         if index is None or place is None or not 0 <= index < len(slides):
@@ -255,24 +227,24 @@ class _Copier:
         shape = next((s for s in slide.shapes if s.index == place), None)
         return (slide, shape) if shape is not None else None
 
-    def _target_slide(self, wish: Wish) -> Slide:
-        if wish.target_slide is None:
-            raise no_target(wish, "target_slide is needed")
+    def _target_slide(self, request: AssetRequest) -> Slide:
+        if request.target_slide is None:
+            raise no_target(request, "target_slide is needed")
         try:
-            return self.taker.slide(wish.target_slide)
+            return self.taker.slide(request.target_slide)
         except FormatError as error:
-            raise no_target(wish, f"there is no slide {wish.target_slide}") from error
+            raise no_target(request, f"there is no slide {request.target_slide}") from error
 
     def _relink(self, element: Element, giver_part: str, taker_part: str) -> None:
         """Point every relationship of a copied element at a copied picture; drop the other ones."""
         known: dict[tuple[str, str], str] = {}
-        types = {rel.id: rel.type for rel in self.giver.trees.rels(giver_part)}
+        types = {rel.id: rel.type for rel in self.giver.package.rels(giver_part)}
         for inner in list(element.iter()):
             for key, value in list(inner.items()):
                 is_gone = inner.getroottree().getroot() is not element
                 if is_gone or not value or not str(key).startswith("{" + n.R_NS):
                     continue
-                part = self._picture(giver_part, str(value))
+                part = self.carrier.picture(giver_part, str(value))
                 if part is None:
                     _drop_reference(inner, str(key))
                     continue
@@ -285,12 +257,6 @@ class _Copier:
                 inner.set(key, known[way])
         if known:
             self.editor.parts.update(dict.fromkeys((rels_name(taker_part), *self.carrier.added)))
-
-    def _picture(self, giver_part: str, relation: str) -> str | None:
-        """Return the part of a picture that is inside the giver's file."""
-        part = self.giver.package.rel_part(giver_part, relation)
-        content = self.giver.package.content_type(part) if part else None
-        return part if (content or "").startswith("image/") else None
 
 
 def _drop_reference(element: Element, key: str) -> None:
@@ -341,7 +307,7 @@ def _keeping_links(font: Element, run: Element) -> Element:
     return copied
 
 
-_ACTS: dict[str, Callable[[_Copier, Wish], bool | None]] = {
+_ACTS: dict[str, Callable[[_Copier, AssetRequest], bool | None]] = {
     "text_style": _Copier.text_style,
     "image": _Copier.image,
     "layout": _Copier.layout,

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
 from functools import cache
 from typing import NamedTuple
 
+from backshop.formats.package.blank import HEAD, packed, relationships
+
 from . import names as n
 
-_HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
 _NS = f'xmlns:a="{n.A_NS}" xmlns:r="{n.R_NS}" xmlns:p="{n.P_NS}"'
-_EPOCH = (1980, 1, 1, 0, 0, 0)
-_PACKAGE = "http://schemas.openxmlformats.org/package/2006/"
 WIDTH, HEIGHT = 12192000, 6858000
 _COLOURS = {
     "dk1": "000000",
@@ -168,7 +165,7 @@ def _layout(kind: str, name: str, places: tuple[_Ph, ...]) -> str:
         for at, ph in enumerate((*places, *furniture), start=2)
     )
     return (
-        f'{_HEAD}<p:sldLayout {_NS} type="{kind}" preserve="1"><p:cSld name="{name}">'
+        f'{HEAD}<p:sldLayout {_NS} type="{kind}" preserve="1"><p:cSld name="{name}">'
         f"{_tree(shapes)}</p:cSld><p:clrMapOvr><a:masterClrMapping/></p:clrMapOvr></p:sldLayout>"
     )
 
@@ -203,7 +200,7 @@ def _master() -> str:
         + _levels("otherStyle", (1800,), "")
     )
     return (
-        f'{_HEAD}<p:sldMaster {_NS}><p:cSld><p:bg><p:bgRef idx="1001"><a:schemeClr val="bg1"/>'
+        f'{HEAD}<p:sldMaster {_NS}><p:cSld><p:bg><p:bgRef idx="1001"><a:schemeClr val="bg1"/>'
         f"</p:bgRef></p:bg>{_tree(shapes)}</p:cSld>{_CLR_MAP}<p:sldLayoutIdLst>{ids}"
         f"</p:sldLayoutIdLst><p:txStyles>{styles}</p:txStyles></p:sldMaster>"
     )
@@ -226,7 +223,7 @@ def theme() -> str:
     line = f'<a:ln w="6350">{fill}<a:prstDash val="solid"/></a:ln>'
     effect = "<a:effectStyle><a:effectLst/></a:effectStyle>"
     return (
-        f'{_HEAD}<a:theme xmlns:a="{n.A_NS}" name="Plain"><a:themeElements>'
+        f'{HEAD}<a:theme xmlns:a="{n.A_NS}" name="Plain"><a:themeElements>'
         f'<a:clrScheme name="Plain">{colours}</a:clrScheme><a:fontScheme name="Plain">'
         f"<a:majorFont>{font}</a:majorFont><a:minorFont>{font}</a:minorFont></a:fontScheme>"
         f'<a:fmtScheme name="Plain"><a:fillStyleLst>{fill * 3}</a:fillStyleLst>'
@@ -242,7 +239,7 @@ def notes_master() -> str:
     body = _Ph("body", 3, "Notes Placeholder", (750, 4813, 6000, 3937))
     shapes = _shape(2, image) + _shape(3, body)
     return (
-        f'{_HEAD}<p:notesMaster {_NS}><p:cSld><p:bg><p:bgRef idx="1001"><a:schemeClr val="bg1"/>'
+        f'{HEAD}<p:notesMaster {_NS}><p:cSld><p:bg><p:bgRef idx="1001"><a:schemeClr val="bg1"/>'
         f"</p:bgRef></p:bg>{_tree(shapes)}</p:cSld>{_CLR_MAP}</p:notesMaster>"
     )
 
@@ -253,7 +250,7 @@ def notes_slide() -> str:
         3, _Ph("body", 1, "Notes Placeholder", None)
     )
     return (
-        f"{_HEAD}<p:notes {_NS}><p:cSld>{_tree(shapes)}</p:cSld>"
+        f"{HEAD}<p:notes {_NS}><p:cSld>{_tree(shapes)}</p:cSld>"
         "<p:clrMapOvr><a:masterClrMapping/></p:clrMapOvr></p:notes>"
     )
 
@@ -261,48 +258,32 @@ def notes_slide() -> str:
 def empty_slide() -> str:
     """Return a slide without shapes."""
     return (
-        f"{_HEAD}<p:sld {_NS}><p:cSld>{_tree('')}</p:cSld>"
+        f"{HEAD}<p:sld {_NS}><p:cSld>{_tree('')}</p:cSld>"
         "<p:clrMapOvr><a:masterClrMapping/></p:clrMapOvr></p:sld>"
     )
-
-
-def _rels(*lines: tuple[str, str]) -> str:
-    body = "".join(
-        f'<Relationship Id="rId{at}" Type="{n.OFFICE_REL}{kind}" Target="{target}"/>'
-        for at, (kind, target) in enumerate(lines, start=1)
-    )
-    return f'{_HEAD}<Relationships xmlns="{_PACKAGE}relationships">{body}</Relationships>'
 
 
 @cache
 def blank_presentation() -> bytes:
     """Return a presentation without slides."""
     numbered = list(enumerate(_LAYOUTS, start=1))
-    types = {
+    kinds = {
         "ppt/presentation.xml": "presentation.main",
         "ppt/slideMasters/slideMaster1.xml": "slideMaster",
         **{f"ppt/slideLayouts/slideLayout{at}.xml": "slideLayout" for at, _ in numbered},
     }
-    overrides = "".join(
-        f'<Override PartName="/{name}" ContentType="{n.CONTENT_TYPE}{kind}+xml"/>'
-        for name, kind in types.items()
-    )
+    types = {name: f"{n.CONTENT_TYPE}{kind}+xml" for name, kind in kinds.items()}
     parts = {
-        "[Content_Types].xml": f'{_HEAD}<Types xmlns="{_PACKAGE}content-types"><Default '
-        'Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
-        f'<Default Extension="xml" ContentType="application/xml"/>{overrides}<Override '
-        'PartName="/ppt/theme/theme1.xml" ContentType="application/vnd.openxmlformats-'
-        'officedocument.theme+xml"/></Types>',
-        "_rels/.rels": _rels(("officeDocument", "ppt/presentation.xml")),
-        "ppt/presentation.xml": f"{_HEAD}<p:presentation {_NS}><p:sldMasterIdLst>"
+        "_rels/.rels": relationships(("officeDocument", "ppt/presentation.xml")),
+        "ppt/presentation.xml": f"{HEAD}<p:presentation {_NS}><p:sldMasterIdLst>"
         '<p:sldMasterId id="2147483648" r:id="rId1"/></p:sldMasterIdLst><p:sldIdLst/>'
         f'<p:sldSz cx="{WIDTH}" cy="{HEIGHT}"/><p:notesSz cx="6858000" cy="9144000"/>'
         "</p:presentation>",
-        "ppt/_rels/presentation.xml.rels": _rels(
+        "ppt/_rels/presentation.xml.rels": relationships(
             ("slideMaster", "slideMasters/slideMaster1.xml"), ("theme", "theme/theme1.xml")
         ),
         "ppt/slideMasters/slideMaster1.xml": _master(),
-        "ppt/slideMasters/_rels/slideMaster1.xml.rels": _rels(
+        "ppt/slideMasters/_rels/slideMaster1.xml.rels": relationships(
             *(("slideLayout", f"../slideLayouts/slideLayout{at}.xml") for at, _ in numbered),
             ("theme", "../theme/theme1.xml"),
         ),
@@ -310,13 +291,7 @@ def blank_presentation() -> bytes:
     }
     for at, layout in numbered:
         parts[f"ppt/slideLayouts/slideLayout{at}.xml"] = _layout(*layout)
-        parts[f"ppt/slideLayouts/_rels/slideLayout{at}.xml.rels"] = _rels(
+        parts[f"ppt/slideLayouts/_rels/slideLayout{at}.xml.rels"] = relationships(
             ("slideMaster", "../slideMasters/slideMaster1.xml")
         )
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for name, content in parts.items():
-            entry = zipfile.ZipInfo(name, _EPOCH)
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(entry, content.encode())
-    return buffer.getvalue()
+    return packed({**types, "ppt/theme/theme1.xml": n.THEME_TYPE}, parts)

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lxml import etree
-
 from backshop.formats.package.drawing_text import paragraph_text
+from backshop.formats.package.guard import Element
 
 from . import names as n
 from .deck import Deck, Slide
-
-Element = etree._Element
 
 _NEW_NS = "http://schemas.microsoft.com/office/powerpoint/2018/8/main"
 _OLD, _NEW, _REPLY = n.p("cm"), f"{{{_NEW_NS}}}cm", f"{{{_NEW_NS}}}reply"

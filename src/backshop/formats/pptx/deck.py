@@ -6,12 +6,12 @@ import hashlib
 from dataclasses import dataclass
 from functools import cached_property
 
-from lxml import etree
-
 from backshop.formats.errors import fail
 from backshop.formats.package.drawing import Drawing, drawn_lines, kind_of
+from backshop.formats.package.guard import Element
 from backshop.formats.package.package import Package
 from backshop.formats.package.xml_tree import Trees
+from backshop.formats.protocol import Source
 
 from . import names as n
 from .shape import (
@@ -24,11 +24,10 @@ from .shape import (
     in_groups,
     own_box,
     placeholder_of,
+    shapes_in,
     shapes_of,
     whole,
 )
-
-Element = etree._Element
 
 DEFAULT_SIZE = (9144000, 6858000)  # what the standard assumes when a file gives none
 
@@ -44,8 +43,7 @@ class Layout:
     @cached_property
     def shapes(self) -> list[Shape]:
         """Its shapes in drawing order."""
-        tree = self.root.find(f"{n.C_SLD}/{n.SP_TREE}")
-        return shapes_of(tree) if tree is not None else []
+        return shapes_in(self.root)
 
     @cached_property
     def placeholders(self) -> list[tuple[Shape, Placeholder]]:
@@ -55,11 +53,10 @@ class Layout:
 
 @dataclass(frozen=True)
 class Slide:
-    """One slide: its place, its ids, and the tree of its part."""
+    """One slide: its place, its id, and the tree of its part."""
 
     index: int
     slide_id: int
-    rel_id: str
     part: str
     root: Element
 
@@ -119,6 +116,15 @@ class Deck:
         self.part = self.trees.main_part(n.PRESENTATION)
         self._digests: dict[str, str] = {}
 
+    @classmethod
+    def open(cls, source: Source) -> Deck:
+        """Scan and open a presentation.
+
+        Raises:
+            FormatError: whatever the guard finds, `corrupt_file` when it is no presentation.
+        """
+        return cls(Package.open(source))
+
     @property
     def root(self) -> Element:
         """The root of the presentation part."""
@@ -136,15 +142,14 @@ class Deck:
     @property
     def slides(self) -> list[Slide]:
         """The slides in order, as they are now."""
-        targets = {rel.id: rel.part for rel in self.trees.rels(self.part)}
+        targets = {rel.id: rel.part for rel in self.package.rels(self.part)}
         found: list[Slide] = []
         for entry in self.root.iterfind(f"{n.SLD_ID_LST}/{n.SLD_ID}"):
-            rel_id = entry.get(n.R_ID) or ""
-            part = self.package.find(targets.get(rel_id) or "")
+            part = self.package.find(targets.get(entry.get(n.R_ID) or "") or "")
             if part is None:
                 raise fail("corrupt_file", "a slide is missing from the file")
             slide_id = whole(entry.get("id")) or 0
-            found.append(Slide(len(found), slide_id, rel_id, part, self.trees.root(part)))
+            found.append(Slide(len(found), slide_id, part, self.trees.root(part)))
         return found
 
     def drawn_lines(self, slide: Slide, shape: Shape) -> list[str]:
@@ -189,7 +194,7 @@ class Deck:
     def _layout_parts(self) -> list[str]:
         parts = []
         for master in self.masters:
-            targets = {rel.id: rel.part for rel in self.trees.rels(master)}
+            targets = {rel.id: rel.part for rel in self.package.rels(master)}
             for entry in self.trees.root(master).iterfind(f"{n.LAYOUT_ID_LST}/{n.LAYOUT_ID}"):
                 part = self.package.find(targets.get(entry.get(n.R_ID) or "") or "")
                 if part is not None and part not in parts:
@@ -199,7 +204,7 @@ class Deck:
     @cached_property
     def masters(self) -> list[str]:
         """The names of the slide master parts in order."""
-        targets = {rel.id: rel.part for rel in self.trees.rels(self.part)}
+        targets = {rel.id: rel.part for rel in self.package.rels(self.part)}
         entries = self.root.iter(n.MASTER_ID)
         found = (self.package.find(targets.get(e.get(n.R_ID) or "") or "") for e in entries)
         return [part for part in found if part is not None]
@@ -216,8 +221,7 @@ class Deck:
     def notes_shape(self, slide: Slide) -> Shape | None:
         """Return the shape with the text of a slide's notes."""
         part = self.notes_part(slide)
-        tree = self.trees.root(part).find(f"{n.C_SLD}/{n.SP_TREE}") if part else None
-        for shape in shapes_of(tree) if tree is not None else ():
+        for shape in shapes_in(self.trees.root(part)) if part else ():
             placeholder = shape.placeholder
             is_place = placeholder is not None and placeholder.type == "body"
             if is_place and shape.element.tag == n.SP:
@@ -249,9 +253,8 @@ class Deck:
         if box is not None:
             return box
         master = self.trees.first_related(layout.part, "slideMaster")
-        tree = self.trees.root(master).find(f"{n.C_SLD}/{n.SP_TREE}") if master else None
         wanted = master_type(placeholder.type)
-        for shape in shapes_of(tree) if tree is not None else ():
+        for shape in shapes_in(self.trees.root(master)) if master else ():
             candidate = placeholder_of(shape.element)
             if candidate is not None and master_type(candidate.type) == wanted:
                 return own_box(shape.element)

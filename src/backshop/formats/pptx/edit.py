@@ -9,28 +9,30 @@ from lxml import etree
 from backshop.formats.find import Needle
 from backshop.formats.package.drawing import replace_drawn
 from backshop.formats.package.drawing_text import paragraph_text, replace_in
+from backshop.formats.package.guard import Element
 from backshop.formats.protocol import JsonObject
 from backshop.formats.warning import Warnings
-from backshop.formats.write.operation import problem
+from backshop.formats.write.operation import RunSpec, problem
 
 from . import names as n
 from .deck import Deck, Slide
 from .place import body_shape, excess_lines, find_layout, is_bulleted
-from .schema import Edit, Line, RunSpec, Text, clean_text
+from .schema import Edit, Line, Text, clean_text
 from .shape import (
     Shape,
     append_shape,
     body_text,
+    drop,
+    empty_body,
     ensure_body,
     free_shape_id,
     level_of,
+    set_box,
     table_grid,
     whole,
 )
 from .slides import add_slide, ensure_notes, move_slide, remove_slide
 from .text import Writer
-
-Element = etree._Element
 
 _MARGIN = 0.08  # of the slide's width and height, around an added text box
 
@@ -58,7 +60,7 @@ class Editor:
 
     def slide(self, edit: Edit) -> Slide:
         """Return the slide an operation names."""
-        return self.numbered(edit.number("index"), f"{edit.op.where}.index")
+        return self.numbered(edit.op.number("index"), f"{edit.op.where}.index")
 
     def numbered(self, index: int, where: str) -> Slide:
         """Return the slide that had a number before the call; those it adds count on (F20.8).
@@ -130,14 +132,12 @@ def _drop_unfilled(slide: Slide) -> None:
         placeholder = shape.placeholder
         if placeholder is None or placeholder.is_furniture or body_text(shape.text_body).strip():
             continue
-        parent = shape.element.getparent()
-        assert parent is not None
-        parent.remove(shape.element)
+        drop(shape.element)
 
 
 def _move_slide(editor: Editor, edit: Edit) -> str:
     slide = editor.slide(edit)
-    to = edit.number("to")
+    to = edit.op.number("to")
     editor.deck.slide(to, f"{edit.op.where}.to")
     if to == slide.index:
         return f"slide {to} stays"
@@ -252,22 +252,14 @@ def _text_box(editor: Editor, edit: Edit, slide: Slide, name: str, *, top: bool 
     etree.SubElement(outer, n.p("cNvSpPr")).set("txBox", "1")
     etree.SubElement(outer, n.NV_PR)
     look = etree.SubElement(shape, n.SP_PR)
-    frame = etree.SubElement(look, n.XFRM)
     start = above if top else round(height * 0.25)
     tall = round(height * 0.12) if top else height - start - above
-    for tag, values in (
-        (n.OFF, {"x": left, "y": start}),
-        (n.EXT, {"cx": width - 2 * left, "cy": tall}),
-    ):
-        child = etree.SubElement(frame, tag)
-        for key, value in values.items():
-            child.set(key, str(value))
+    set_box(etree.SubElement(look, n.XFRM), left, start, width - 2 * left, tall)
     etree.SubElement(etree.SubElement(look, n.a("prstGeom")), n.a("avLst"))
     look[-1].set("prst", "rect")
-    body = etree.SubElement(shape, n.TX_BODY)
-    etree.SubElement(body, n.BODY_PR).set("wrap", "square")
-    etree.SubElement(body, n.LST_STYLE)
-    etree.SubElement(body, n.P_T)
+    body = empty_body(n.TX_BODY)
+    body[0].set("wrap", "square")
+    shape.append(body)
     editor.warnings.add("textbox_added", where=edit.op.where)
     editor.aim(slide, shape)
     return next(found for found in slide.shapes if found.element is shape)
@@ -293,16 +285,13 @@ def _replace_text(editor: Editor, edit: Edit) -> str:
             deck.trees.touch(notes)
             editor.notes[slide.part] = None
             count += sum(matches for _, matches in found)
-    left = 0
     chosen = [drawing for slide in slides for drawing in slide.drawings]
     parts = {slide.part for slide in slides}
     others = [d for slide in deck.slides if slide.part not in parts for d in slide.drawings]
-    for drawing, part, matches in replace_drawn(deck.trees, chosen, others, needle, by):
-        if part is None:
-            left += matches
-            continue
+    changed, drawn, left = replace_drawn(deck.trees, chosen, others, needle, by)
+    count += drawn
+    for drawing, part in changed:
         editor.parts[part] = editor.drawn[drawing.part] = None
-        count += matches
     if left:
         editor.warnings.add("occurrences_left", left, f"{edit.op.where}: data of charts")
     expect = args["expect"]
@@ -348,7 +337,7 @@ def _plain(text: str, where: str) -> Line:
 def _set_table_cells(editor: Editor, edit: Edit) -> str:
     slide = editor.slide(edit)
     shapes = slide.shapes
-    wanted = edit.number("shape")
+    wanted = edit.op.number("shape")
     tables = [shape for shape in shapes if shape.table is not None]
     table = next((shape.table for shape in tables if shape.index == wanted), None)
     if table is None:
@@ -370,10 +359,7 @@ def _set_table_cells(editor: Editor, edit: Edit) -> str:
             editor.warnings.add("merged_redirect", where=spec.where)
         body = cell.find(n.A_TX_BODY)
         if body is None:
-            body = etree.Element(n.A_TX_BODY)
-            etree.SubElement(body, n.BODY_PR)
-            etree.SubElement(body, n.LST_STYLE)
-            etree.SubElement(body, n.P_T)
+            body = empty_body(n.A_TX_BODY)
             cell.insert(0, body)
         lines = [_plain(line, spec.where) for line in spec.text.split("\n")]
         if editor.writer.set_lines(body, lines, {}, spec.where):

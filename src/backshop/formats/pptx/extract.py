@@ -9,15 +9,13 @@ from lxml import etree
 
 from backshop.formats.diff.part_diff import printed
 from backshop.formats.package.drawing_text import paragraph_text
+from backshop.formats.package.guard import Element
 from backshop.formats.protocol import Json, Source
 from backshop.formats.write.operation import problem
 
 from . import names as n
 from .deck import Deck, Slide
 from .shape import Shape, level_of, table_grid, whole
-from .source import open_deck
-
-Element = etree._Element
 
 DETAILS = ("positioned", "layout_lite")
 _NOT_LOOK = frozenset({n.XFRM, n.XFRM_P, n.END_RPR})
@@ -33,7 +31,7 @@ def extract_slide(source: Source, slide_index: int, detail: str = "positioned") 
     """Return a slide; `layout_lite` leaves the positions out."""
     if detail not in DETAILS:
         raise problem("bad_value", "detail", f"{detail!r} is not a detail", DETAILS)
-    deck = open_deck(source)
+    deck = Deck.open(source)
     return {
         "slide_index": slide_index,
         "slide_count": len(deck.slides),
@@ -43,7 +41,7 @@ def extract_slide(source: Source, slide_index: int, detail: str = "positioned") 
 
 def extract_deck(source: Source) -> dict[str, Json]:
     """Return every slide in order, each as `extract_slide` does."""
-    deck = open_deck(source)
+    deck = Deck.open(source)
     slides: list[Json] = [
         _slide(deck, slide, index, "positioned") for index, slide in enumerate(deck.slides)
     ]
@@ -100,10 +98,11 @@ def _beyond_look(deck: Deck, slide: Slide, shape: Shape) -> dict[str, Json]:
 
     What parts of the package it shows is told by those parts.
     """
-    rels = {rel.id: rel for rel in reversed(deck.trees.rels(slide.part))}
-    slides = {one.part: one.slide_id for one in deck.slides} if _has_links(shape) else {}
+    rels = {rel.id: rel for rel in reversed(deck.package.rels(slide.part))}
+    found = list(shape.element.iter(*_LINKS))
+    slides = {one.part: one.slide_id for one in deck.slides} if found else {}
     links: list[Json] = []
-    for link in shape.element.iter(*_LINKS):
+    for link in found:
         rel = rels.get(link.get(n.R_ID) or "")
         part = deck.package.find(rel.part) if rel is not None and rel.part else None
         address = f"#slide {slides[part]}" if part in slides else rel.target if rel else ""
@@ -117,10 +116,6 @@ def _beyond_look(deck: Deck, slide: Slide, shape: Shape) -> dict[str, Json]:
         for name, text in (("frame", frame), ("text", bodies))
     }
     return {"links": links, "rest": rest}
-
-
-def _has_links(shape: Shape) -> bool:
-    return next(shape.element.iter(*_LINKS), None) is not None
 
 
 def _look(shape: Shape) -> str:

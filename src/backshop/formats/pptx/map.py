@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+from backshop.formats.package.security import security
 from backshop.formats.protocol import Json, Map, Source
 from backshop.formats.warning import Warnings
 
 from . import names as n
 from .deck import Deck, Slide
 from .shape import Shape, body_text, table_grid
-from .source import open_deck, security
 
 
 def get_info(source: Source) -> dict[str, Json]:
     """Return the presentation's own keys of F15.1."""
-    return {"slide_count": len(open_deck(source).slides)}
+    return {"slide_count": len(Deck.open(source).slides)}
 
 
 def get_map(source: Source) -> Map:
     """Return the full map."""
-    deck = open_deck(source)
+    deck = Deck.open(source)
     width, height = deck.size
     slides = deck.slides
     data: dict[str, Json] = {
@@ -42,7 +42,7 @@ def _slide(deck: Deck, slide: Slide) -> dict[str, Json]:
         "hidden": slide.is_hidden,
         "char_count": sum(map(_char_count, shapes)),
         "has_images": any(shape.has_image for shape in shapes),
-        "has_charts": any(shape.has_chart for shape in shapes),
+        "has_charts": any(shape.kind == "chart" for shape in shapes),
         "has_tables": any(shape.table is not None for shape in shapes),
         "has_notes": bool(deck.notes(slide)),
         "placeholders": [

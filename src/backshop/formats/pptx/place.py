@@ -6,8 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 
-from lxml import etree
-
+from backshop.formats.package.guard import Element
 from backshop.formats.write.operation import problem
 
 from . import names as n
@@ -15,21 +14,10 @@ from .deck import Deck, Layout, Slide, is_body, layout_shape, master_type
 from .schema import FONT_SIZE, Line
 from .shape import TITLE_TYPES, Box, Placeholder, Shape, whole
 
-Element = etree._Element
-
 _EMU_PER_POINT = 12700
 _INSET = 7.2  # points; the usual margin inside a shape
 _DEFAULT_SIZE = {"title": 44.0, "body": 18.0}
-_ENGLISH = {
-    "title_slide": "Title Slide",
-    "title_and_content": "Title and Content",
-    "section_header": "Section Header",
-    "two_content": "Two Content",
-    "comparison": "Comparison",
-    "title_only": "Title Only",
-    "blank": "Blank",
-}
-_TYPES = {
+_TYPES = {  # of the layouts that are asked for by a key, which is their English name
     "title_slide": "title",
     "title_and_content": "obj",
     "section_header": "secHead",
@@ -48,13 +36,12 @@ _BODIES = {
 
 def find_layout(deck: Deck, wanted: str) -> tuple[Layout, bool] | None:
     """Return the layout of that name or key, and whether it is only a substitute (F20.2)."""
-    name = " ".join(wanted.split()).casefold()
-    for layout in deck.layouts:
-        if layout.name.casefold() == name:
-            return layout, False
+    named = _by_name(deck, " ".join(wanted.split()))
+    if named is not None:
+        return named, False
     key = re.sub(r"[\s\-]+", "_", wanted.strip().lower())
-    if key in _ENGLISH:
-        found = _by_structure(deck, key) or _by_name(deck, _ENGLISH[key])
+    if key in _TYPES:
+        found = _by_structure(deck, key) or _by_name(deck, key.replace("_", " "))
         if found is not None:
             return found, False
     substitute = _by_bodies(deck, 1) or next(

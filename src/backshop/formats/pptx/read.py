@@ -9,14 +9,13 @@ from backshop.formats.protocol import ChunkInfo, Read, Selector, Source
 from backshop.formats.warning import Warnings
 
 from .deck import Deck
-from .render import deck_lines, slide_units
-from .source import open_deck
+from .line import deck_lines, slide_units
 
 
 def read(source: Source, selector: Selector) -> Read:
     """Return one slide, or the whole deck when it is small and nothing was selected."""
     window.check_selector(selector, "pptx", ("slide_index",))
-    deck = open_deck(source)
+    deck = Deck.open(source)
     index = _wanted(selector)
     if index is not None:
         return _slide(deck, index, selector)
@@ -31,7 +30,7 @@ def read(source: Source, selector: Selector) -> Read:
 
 def extract_lines(source: Source) -> list[str]:
     """Return stable lines for review (F29.1)."""
-    return deck_lines(open_deck(source))
+    return deck_lines(Deck.open(source))
 
 
 def _wanted(selector: Selector) -> int | None:
@@ -50,7 +49,7 @@ def _slide(deck: Deck, index: int, selector: Selector) -> Read:
     warnings = Warnings()
     text = "\n".join(slide_units(deck, slide))
     offset = selector.char_offset or 0
-    cut = window.cut(_units(text[offset:]), joiner="")
+    cut = window.cut(text[offset:].splitlines(keepends=True), joiner="")
     following = None
     if not cut.complete:
         warnings.add("truncated_to_fit")
@@ -64,8 +63,3 @@ def _slide(deck: Deck, index: int, selector: Selector) -> Read:
         chunk_info=ChunkInfo(chunk_index=index, total_chunks=total, next=following),
         warnings=warnings.all(),
     )
-
-
-def _units(text: str) -> list[str]:
-    """Return the lines with their ends, so that joined they are the text again."""
-    return text.splitlines(keepends=True)

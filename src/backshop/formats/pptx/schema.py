@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from backshop.base import limits as numbers
@@ -12,10 +12,12 @@ from backshop.formats.write import style as looks
 from backshop.formats.write.operation import (
     Arg,
     OpSpec,
+    RunSpec,
     as_list,
     decode,
     item_fields,
     problem,
+    read_runs,
     strip_controls,
 )
 
@@ -78,15 +80,6 @@ SPECS = (
 
 
 @dataclass(frozen=True, slots=True)
-class RunSpec:
-    """A piece of text with its look; `where` is its place in the request."""
-
-    text: str
-    style: JsonObject
-    where: str
-
-
-@dataclass(frozen=True, slots=True)
 class Line:
     """A paragraph to write: its level and its runs."""
 
@@ -128,12 +121,6 @@ class Edit:
     cells: tuple[CellSpec, ...] = ()
     slides: tuple[int, ...] | None = None
     notes: str | None = None
-
-    def number(self, name: str) -> int:
-        """Return a whole number the specification requires."""
-        value = self.op.args[name]
-        assert isinstance(value, int)
-        return value
 
 
 def read_edits(operations: Json, warnings: Warnings) -> list[Edit]:
@@ -190,7 +177,8 @@ def _text(args: JsonObject, name: str, where: str, warnings: Warnings) -> Text |
     runs = args.get(f"{name}_runs")
     if runs is not None:
         place = f"{where}.{name}_runs"
-        return Text(tuple(_lines_of_runs(_runs(as_list(runs), place, warnings))), True)
+        read = read_runs(runs, place, lambda text, at: clean_text(text, warnings, at))
+        return Text(tuple(_lines_of_runs(read)), True)
     text = args.get(name)
     if not isinstance(text, str):
         return None
@@ -208,23 +196,6 @@ def _levelled(line: str, where: str) -> Line:
         line = line[1:] if line[0] == "\t" else line[2:]
         level += 1
     return Line(min(level, MAX_LEVEL), (RunSpec(line.strip(), {}, where),))
-
-
-def _runs(items: Sequence[Json], where: str, warnings: Warnings) -> list[RunSpec]:
-    found = []
-    for at, item in enumerate(items):
-        place = f"{where}[{at}]"
-        given = {"text": item} if isinstance(item, str) else item
-        if not isinstance(given, Mapping):
-            raise problem("bad_type", place, "must be an object")
-        content = given.get("text")
-        if content is None:
-            raise problem("missing_field", f"{place}.text", "this field is needed")
-        if not isinstance(content, str):
-            raise problem("bad_type", f"{place}.text", "must be str")
-        style = {k: v for k, v in given.items() if k != "text" and v is not None}
-        found.append(RunSpec(clean_text(content, warnings, place), style, place))
-    return found
 
 
 def _lines_of_runs(runs: Sequence[RunSpec]) -> list[Line]:

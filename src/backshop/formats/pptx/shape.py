@@ -10,10 +10,10 @@ from itertools import count
 from lxml import etree
 
 from backshop.formats.package.drawing_text import paragraph_text
+from backshop.formats.package.guard import Element
 
 from . import names as n
 
-Element = etree._Element
 IsUnseen = Callable[[Element], bool]  # of a run: whether an audience does not see it
 
 _MOST = 2**32 - 1  # of ids, sizes and levels
@@ -115,11 +115,6 @@ class Shape:
         return next(self.element.iter(n.GRAPHIC_DATA), None) if self._is_frame else None
 
     @property
-    def has_chart(self) -> bool:
-        """Whether the shape shows a chart."""
-        return self.kind == "chart"
-
-    @property
     def image_relation(self) -> str | None:
         """The relationship of the picture, for pictures and filled picture placeholders."""
         if self.element.tag != n.PIC:
@@ -163,6 +158,13 @@ def free_shape_id(tree: Element) -> int:
     return following if following <= _MOST else next(i for i in count(2) if i not in used)
 
 
+def drop(element: Element) -> None:
+    """Take an element out of its tree."""
+    parent = element.getparent()
+    assert parent is not None
+    parent.remove(element)
+
+
 def append_shape(tree: Element, shape: Element) -> None:
     """Add an element as the last one before the extensions, which the standard wants last."""
     extension = tree.find(n.p("extLst"))
@@ -176,11 +178,16 @@ def ensure_body(shape: Shape) -> Element:
     """Return the text body of a shape, adding an empty one where it has none."""
     body = shape.text_body
     if body is None:
-        body = etree.Element(n.TX_BODY)
-        etree.SubElement(body, n.BODY_PR)
-        etree.SubElement(body, n.LST_STYLE)
-        etree.SubElement(body, n.P_T)
+        body = empty_body(n.TX_BODY)
         append_shape(shape.element, body)
+    return body
+
+
+def empty_body(tag: str) -> Element:
+    """Return a text body that holds an empty paragraph."""
+    body = etree.Element(tag)
+    for inner in (n.BODY_PR, n.LST_STYLE, n.P_T):
+        etree.SubElement(body, inner)
     return body
 
 
@@ -205,6 +212,12 @@ def placeholder_of(element: Element) -> Placeholder | None:
 def shapes_of(tree: Element) -> list[Shape]:
     """Return the shapes of a slide in drawing order."""
     return [Shape(leaf, index, groups) for index, (leaf, groups) in enumerate(_leaves(tree, ()))]
+
+
+def shapes_in(root: Element) -> list[Shape]:
+    """Return the shapes of a slide, layout, master or notes page; none where it has no tree."""
+    tree = root.find(f"{n.C_SLD}/{n.SP_TREE}")
+    return shapes_of(tree) if tree is not None else []
 
 
 def _leaves(
@@ -276,6 +289,16 @@ def own_box(element: Element) -> Box | None:
         _number(off.get("x")), _number(off.get("y")), _number(ext.get("cx")),
         _number(ext.get("cy")), rotation, frame.get("flipH") in _TRUE, frame.get("flipV") in _TRUE,
     )  # fmt: skip
+
+
+def set_box(frame: Element, left: float, top: float, width: float, height: float) -> None:
+    """Write a place into the frame of a shape."""
+    for tag, values in ((n.OFF, {"x": left, "y": top}), (n.EXT, {"cx": width, "cy": height})):
+        child = frame.find(tag)
+        if child is None:
+            child = etree.SubElement(frame, tag)
+        for key, value in values.items():
+            child.set(key, str(round(value)))
 
 
 def in_groups(box: Box, groups: tuple[Element, ...]) -> Box:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from lxml import etree
 
 from backshop.formats.errors import fail
-from backshop.formats.package.guard import parse_xml
+from backshop.formats.package.guard import Element, parse_xml
 from backshop.formats.package.media import relative
 from backshop.formats.package.relationship import rels_name
 from backshop.formats.package.xml_tree import loosened
@@ -19,8 +19,9 @@ from . import names as n
 from .blank import empty_slide, notes_master, notes_slide, theme
 from .deck import Deck, Layout, Slide
 from .shape import (
-    Placeholder,
     append_shape,
+    drop,
+    empty_body,
     ensure_body,
     free_shape_id,
     names_relations,
@@ -28,8 +29,6 @@ from .shape import (
     shapes_of,
     whole,
 )
-
-Element = etree._Element
 
 _FIRST_ID, _END_OF_IDS = 256, 2147483648
 _P14 = "http://schemas.microsoft.com/office/powerpoint/2010/main"
@@ -40,19 +39,10 @@ _AFTER_SLIDES = frozenset(
 )  # fmt: skip
 
 
-def free_name(deck: Deck, folder: str, stem: str) -> str:
-    """Return the lowest numbered part name that is not used, and was not in the file as it came."""
-    taken = {name.lower() for name in (*deck.package.names, *deck.package.fresh().names)}
-    number = 1
-    while f"{folder}/{stem}{number}.xml".lower() in taken:
-        number += 1
-    return f"{folder}/{stem}{number}.xml"
-
-
 def add_slide(deck: Deck, layout: Layout, index: int) -> Slide:
     """Add a slide with the places of a layout, all empty, at an index of the show."""
     folder = f"{posixpath.dirname(deck.part) or 'ppt'}/slides"
-    part = free_name(deck, folder, "slide")
+    part = deck.package.numbered(f"{folder}/slide", ".xml")
     root = parse_xml(empty_slide().encode())
     slides = deck.slides
     neighbour = slides[index - 1] if index else None
@@ -99,7 +89,7 @@ def _fill_tree(root: Element, layout: Layout, neighbour: Slide | None) -> None:
     number = 2
     for shape, placeholder in layout.placeholders:
         if not placeholder.is_furniture and shape.element.tag == n.SP:
-            tree.append(_empty_place(shape.element, placeholder, number, shape.name))
+            tree.append(_empty_place(shape.element, number, shape.name))
             number += 1
     offered = {placeholder.type for _, placeholder in layout.placeholders}
     for shape in neighbour.shapes if neighbour is not None else ():
@@ -108,7 +98,7 @@ def _fill_tree(root: Element, layout: Layout, neighbour: Slide | None) -> None:
             continue
         copied = copy.deepcopy(shape.element)
         for tags in copied.findall(f".//{n.p('custDataLst')}"):  # what add-ins noted of the shape
-            _drop(tags)
+            drop(tags)
         if shape.groups or names_relations(copied):
             continue
         for properties in copied.iter(n.C_NV_PR):
@@ -117,7 +107,7 @@ def _fill_tree(root: Element, layout: Layout, neighbour: Slide | None) -> None:
         number += 1
 
 
-def _empty_place(model: Element, placeholder: Placeholder, number: int, name: str) -> Element:
+def _empty_place(model: Element, number: int, name: str) -> Element:
     """Return a shape that fills a layout's place, without text and without a box of its own."""
     shape = etree.Element(n.SP)
     outer = etree.SubElement(shape, n.p("nvSpPr"))
@@ -133,10 +123,7 @@ def _empty_place(model: Element, placeholder: Placeholder, number: int, name: st
         if value is not None:
             place.set(attribute, value)
     etree.SubElement(shape, n.SP_PR)
-    body = etree.SubElement(shape, n.TX_BODY)
-    etree.SubElement(body, n.BODY_PR)
-    etree.SubElement(body, n.LST_STYLE)
-    etree.SubElement(body, n.P_T)
+    shape.append(empty_body(n.TX_BODY))
     return shape
 
 
@@ -150,8 +137,7 @@ def move_slide(deck: Deck, slide: Slide, to: int) -> None:
     for old in list(ids):
         if old.tag == n.SLD_ID:
             ids.remove(old)
-    for at, new in enumerate(entries):
-        ids.insert(at, new)
+    ids[0:0] = entries
     slides = deck.slides
     before = slides[to - 1] if to else None
     after = slides[to + 1] if to + 1 < len(slides) else None
@@ -193,19 +179,13 @@ def remove_slide(deck: Deck, slide: Slide) -> list[str]:
 def _unlist(deck: Deck, part: str, slide_part: str) -> None:
     """Drop a slide from the shows and outlines a part lists, and what led to it."""
     root = deck.trees.touch(part)
-    for rel in deck.trees.rels(part):
+    for rel in deck.package.rels(part):
         if rel.part is None or deck.package.find(rel.part) != slide_part:
             continue
         for listed in list(root.iter(n.p("sld"))):
             if listed.get(n.R_ID) == rel.id:
-                _drop(listed)
-        deck.trees.remove_rel(part, rel.id)
-
-
-def _drop(element: Element) -> None:
-    parent = element.getparent()
-    assert parent is not None
-    parent.remove(element)
+                drop(listed)
+        deck.package.remove_rel(part, rel.id)
 
 
 def _spoken(deck: Deck, parts: set[str]) -> list[str]:
@@ -221,7 +201,7 @@ def _users(deck: Deck) -> dict[str, set[str]]:
     """Return for every part those that lead to it."""
     users: dict[str, set[str]] = {}
     for owner in ["", *(name for name in deck.package.names if not name.endswith(".rels"))]:
-        for rel in deck.trees.rels(owner):
+        for rel in deck.package.rels(owner):
             target = deck.package.find(rel.part) if rel.part else None
             if target is not None:
                 users.setdefault(target, set()).add(owner)
@@ -281,9 +261,8 @@ def _to_section(
 def _out_of_section(presentation: Element, slide_id: str) -> None:
     for sections in presentation.iter(f"{{{_P14}}}sectionLst"):
         for listed in list(sections.iter(f"{{{_P14}}}sldId")):
-            parent = listed.getparent()
-            if listed.get("id") == slide_id and parent is not None:
-                parent.remove(listed)
+            if listed.get("id") == slide_id:
+                drop(listed)
 
 
 # --- notes ---------------------------------------------------------------------------------------
@@ -299,7 +278,7 @@ def ensure_notes(deck: Deck, slide: Slide) -> Element:
         return _notes_shape(deck.trees.touch(part))
     folder = posixpath.dirname(deck.part) or "ppt"
     master = _notes_master(deck, folder)
-    part = free_name(deck, f"{folder}/notesSlides", "notesSlide")
+    part = deck.package.numbered(f"{folder}/notesSlides/notesSlide", ".xml")
     deck.trees.add(part, parse_xml(notes_slide().encode()), f"{n.CONTENT_TYPE}notesSlide+xml")
     deck.trees.add_rel(part, n.OFFICE_REL + "notesMaster", relative(part, master))
     deck.trees.add_rel(part, n.OFFICE_REL + "slide", relative(part, slide.part))
@@ -331,8 +310,8 @@ def _notes_master(deck: Deck, folder: str) -> str:
     master = deck.trees.first_related(deck.part, "notesMaster")
     if master is not None:
         return master
-    master = free_name(deck, f"{folder}/notesMasters", "notesMaster")
-    theme_part = free_name(deck, f"{folder}/theme", "theme")
+    master = deck.package.numbered(f"{folder}/notesMasters/notesMaster", ".xml")
+    theme_part = deck.package.numbered(f"{folder}/theme/theme", ".xml")
     deck.trees.add(theme_part, parse_xml(theme().encode()), n.THEME_TYPE)
     deck.trees.add(master, parse_xml(notes_master().encode()), f"{n.CONTENT_TYPE}notesMaster+xml")
     deck.trees.add_rel(master, n.OFFICE_REL + "theme", relative(master, theme_part))

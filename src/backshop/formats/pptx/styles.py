@@ -11,7 +11,6 @@ from backshop.formats.protocol import Json, Source
 from . import names as n
 from .deck import Deck
 from .extract import run_look, theme_fonts
-from .source import open_deck
 
 COPYABLE = ("text_style", "image", "layout")
 
@@ -20,7 +19,7 @@ def get_styles(source: Source, sheet: str | None = None) -> dict[str, Json]:
     """Return what F21.3 lists."""
     if sheet is not None:
         raise fail("bad_selector", "sheet has no meaning for pptx")
-    deck = open_deck(source)
+    deck = Deck.open(source)
     return {
         "format": "pptx",
         "layouts": _layouts(deck),

@@ -8,16 +8,17 @@ from collections.abc import Callable, Iterable, Sequence
 from lxml import etree
 
 from backshop.formats.package.drawing_text import is_blank, paragraph_text
+from backshop.formats.package.guard import Element
+from backshop.formats.package.xml_tree import first_child
 from backshop.formats.protocol import JsonObject
 from backshop.formats.warning import Warnings
 from backshop.formats.write import style as looks
+from backshop.formats.write.operation import RunSpec
 from backshop.formats.write.style import HIGHLIGHTS, StyleReader
 
 from . import names as n
-from .schema import FONT_SIZE, PARAGRAPH_STYLE, RUN_STYLE, Line, RunSpec
+from .schema import FONT_SIZE, PARAGRAPH_STYLE, RUN_STYLE, Line
 from .shape import level_of
-
-Element = etree._Element
 
 _ALIGN = {"left": "l", "center": "ctr", "right": "r", "justify": "just"}
 _PPR_ORDER = """
@@ -85,8 +86,7 @@ class Writer:
         at = body.index(old[0]) if old else len(body)
         for paragraph in old:
             body.remove(paragraph)
-        for offset, paragraph in enumerate(new or [etree.Element(n.P_T)]):
-            body.insert(at + offset, paragraph)
+        body[at:at] = new or [etree.Element(n.P_T)]
         self.format(new, style, where)
         return True
 
@@ -164,10 +164,7 @@ class Writer:
         reader.ignore_others(PARAGRAPH_STYLE)
         changes = list(_paragraph_changes(reader))
         for paragraph in paragraphs if changes else ():
-            properties = paragraph.find(n.PPR)
-            if properties is None:
-                properties = etree.Element(n.PPR)
-                paragraph.insert(0, properties)
+            properties = first_child(paragraph, n.PPR)
             for change in changes:
                 change(properties)
 

@@ -9,15 +9,12 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cached_property
 
-from lxml import etree
-
 from backshop.formats.errors import FormatError
+from backshop.formats.package.guard import Element
 
 from . import names as n
 from .deck import Deck, Slide, layout_shape
-from .shape import Box, IsUnseen, Shape, own_box, shapes_of, whole
-
-Element = etree._Element
+from .shape import Box, IsUnseen, Shape, own_box, shapes_in, whole
 
 _FILLS = tuple(map(n.a, ("solidFill", "gradFill", "blipFill", "pattFill", "grpFill")))
 _WHITE = "FFFFFF"
@@ -116,11 +113,8 @@ class Sight:
         """What is drawn, with its place in the order; what layout and master draw comes first."""
         found: list[tuple[int, Box | None]] = []
         for root in self._above[1:]:
-            tree = root.find(f"{n.C_SLD}/{n.SP_TREE}")
-            others = shapes_of(tree) if tree is not None else []
-            found += [
-                (-1, own_box(o.element)) for o in others if o.placeholder is None and _is_drawn(o)
-            ]
+            others = (one for one in shapes_in(root) if one.placeholder is None)
+            found += [(-1, own_box(one.element)) for one in others if _is_drawn(one)]
         shapes = filter(_is_drawn, self._slide.shapes)
         return found + [(one.index, self._deck.box(self._slide, one)) for one in shapes]
 

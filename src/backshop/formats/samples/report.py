@@ -9,8 +9,8 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 from backshop.formats.docx.edit.blank import blank_document
+from backshop.formats.package.blank import archived
 
-_EPOCH = (1980, 1, 1, 0, 0, 0)
 _DOCUMENT = "word/document.xml"
 _SECTION = b"<w:sectPr>"
 _MARA = 'w:author="Mara Lind" w:date="2026-01-12T09:30:00Z"'
@@ -19,17 +19,11 @@ _JONAS = 'w:author="Jonas Weir" w:date="2026-01-14T16:05:00Z"'
 
 def write_report(path: Path) -> None:
     """Write the document: the blank one with a body of our own."""
-    with (
-        zipfile.ZipFile(BytesIO(blank_document())) as blank,
-        zipfile.ZipFile(path, "w") as made,
-    ):
-        for name in blank.namelist():
-            data = blank.read(name)
-            if name == _DOCUMENT:
-                data = data.replace(_SECTION, _body().encode() + _SECTION)
-            entry = zipfile.ZipInfo(name, _EPOCH)
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            made.writestr(entry, data)
+    with zipfile.ZipFile(BytesIO(blank_document())) as blank:
+        members = {name: blank.read(name) for name in blank.namelist()}
+    body = _body().encode()
+    members[_DOCUMENT] = members[_DOCUMENT].replace(_SECTION, body + _SECTION)
+    path.write_bytes(archived(members))
 
 
 def _body() -> str:

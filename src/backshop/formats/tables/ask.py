@@ -15,7 +15,7 @@ from ..errors import fail
 from ..protocol import Json, JsonObject, Limits
 from ..warning import Warnings
 from . import engine, order, sqlguard, syntax, values
-from .engine import identifier
+from .engine import Connection, identifier
 from .table import Column, Table
 
 SAMPLES = 3
@@ -42,7 +42,7 @@ class Plan:
         return f"SELECT {chosen} FROM ({self.sql}) AS result({', '.join(names)})"
 
 
-def plan(connection: duckdb.DuckDBPyConnection, text: str, columns: Iterable[str]) -> Plan:
+def plan(connection: Connection, text: str, columns: Iterable[str]) -> Plan:
     """Check a query and complete its order (F26, F27.6).
 
     Raises:
@@ -63,7 +63,7 @@ def plan(connection: duckdb.DuckDBPyConnection, text: str, columns: Iterable[str
     )
 
 
-def _bound(connection: duckdb.DuckDBPyConnection, text: str) -> list[values.Column]:
+def _bound(connection: Connection, text: str) -> list[values.Column]:
     try:
         relation = connection.sql(text)  # binds and does not run
     except duckdb.Error:
@@ -127,9 +127,8 @@ def read_rows(
     names = ", ".join(identifier(column.name) for column in chosen)
     sql = f"SELECT {names} FROM data WHERE rowid >= {row_start - 1} ORDER BY rowid LIMIT {wanted}"
     with engine.asking(table.path, table.limits) as connection:
-        relation = connection.sql(sql)
-        found = tuple(values.columns(relation.columns, relation.types))
-        rows = _rows(connection, Plan(sql, sql, found, True, False).selecting(), found, warnings)
+        found = _as_it_is(connection, sql)
+        rows = _rows(connection, found.selecting(), found.columns, warnings)
     after = row_start + len(rows.kept)
     has_more = after <= total
     following: Json = {"row_start": after, "row_count": row_count} if has_more else None
@@ -180,7 +179,7 @@ def stats(table: Table, columns: Sequence[str] | None = None) -> JsonObject:
 
 
 def _described(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     table: Table,
     index: int,
     column: Column,
@@ -208,9 +207,7 @@ def _described(
     }
 
 
-def _statistics(
-    connection: duckdb.DuckDBPyConnection, column: Column, warnings: Warnings
-) -> JsonObject:
+def _statistics(connection: Connection, column: Column, warnings: Warnings) -> JsonObject:
     name = identifier(column.name)
     total = f"fsum({name})" if column.type == "float" else f"sum({name})"
     mean = f"favg({name})" if column.type == "float" else f"avg({name})"
@@ -243,12 +240,17 @@ def _statistics(
     return result
 
 
-def _answer(
-    connection: duckdb.DuckDBPyConnection, sql: str, warnings: Warnings
-) -> list[list[Json]]:
+def _answer(connection: Connection, sql: str, warnings: Warnings) -> list[list[Json]]:
+    found = _as_it_is(connection, sql)
+    convert = [values.converter(column, warnings) for column in found.columns]
+    rows = connection.execute(found.selecting()).fetchall()
+    return [[turn(value) for turn, value in zip(convert, raw, strict=True)] for raw in rows]
+
+
+def _as_it_is(connection: Connection, sql: str) -> Plan:
     relation = connection.sql(sql)
-    found = tuple(values.columns(relation.columns, relation.types))
-    return _fetch(connection, Plan(sql, sql, found, True, False).selecting(), found, warnings)
+    columns = tuple(values.columns(relation.columns, relation.types))
+    return Plan(sql, sql, columns, by_query=True, added=False)
 
 
 # --- rows as JSON ---------------------------------------------------------------------------------
@@ -261,7 +263,7 @@ class _Rows:
 
 
 def _rows(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     sql: str,
     columns: Sequence[values.Column],
     warnings: Warnings,
@@ -299,18 +301,7 @@ def _cut(value: Json, length: int) -> str:
     return text[:length]
 
 
-def _fetch(
-    connection: duckdb.DuckDBPyConnection,
-    sql: str,
-    columns: Sequence[values.Column],
-    warnings: Warnings,
-) -> list[list[Json]]:
-    convert = [values.converter(column, warnings) for column in columns]
-    rows = connection.execute(sql).fetchall()
-    return [[turn(value) for turn, value in zip(convert, raw, strict=True)] for raw in rows]
-
-
-def count(connection: duckdb.DuckDBPyConnection, sql: str) -> int:
+def count(connection: Connection, sql: str) -> int:
     """Return how many rows a query gives."""
     row = connection.execute(f"SELECT count(*) FROM ({sql})").fetchone()
     return int(row[0]) if row else 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import tempfile
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -92,14 +93,7 @@ class _Intake:
             return found
         if self._header_row not in (0, 1):
             raise fail("bad_value", "the header of a delimited file is its first record, or none")
-        return Dialect(
-            encoding=found.encoding,
-            delimiter=found.delimiter,
-            quote=found.quote,
-            has_header=self._header_row == 1,
-            columns=found.columns,
-            confidence=found.confidence,
-        )
+        return replace(found, has_header=self._header_row == 1)
 
     def _as_it_is(self, dialect: Dialect) -> Text:
         """Return the file for DuckDB, in UTF-8; what is sure to be refused is refused here."""

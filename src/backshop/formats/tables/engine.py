@@ -21,6 +21,7 @@ from ..protocol import Limits
 from ..worker import overdue
 from .failure import sql_error, too_long
 
+Connection = duckdb.DuckDBPyConnection
 _NOTHING_FROM_OUTSIDE = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -35,7 +36,7 @@ _DEAF_S = 1.0  # after which a function that never looks for an interrupt is not
 
 
 @contextmanager
-def asking(path: Path, limits: Limits) -> Iterator[duckdb.DuckDBPyConnection]:
+def asking(path: Path, limits: Limits) -> Iterator[Connection]:
     """Open the table at `path` for one question, under the time limit (F26.1, F26.7).
 
     Raises:
@@ -52,9 +53,7 @@ def asking(path: Path, limits: Limits) -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 @contextmanager
-def building(
-    path: Path, limits: Limits, readable: Path, timeout_s: float
-) -> Iterator[duckdb.DuckDBPyConnection]:
+def building(path: Path, limits: Limits, readable: Path, timeout_s: float) -> Iterator[Connection]:
     """Open a new table file at `path`; the only other file it can read is `readable` (F25.9)."""
     with _opened(path, limits, threads=limits.sql_threads, read_only=False) as connection:
         connection.execute(f"SET allowed_paths = [{quoted(str(readable))}]")
@@ -75,9 +74,7 @@ def identifier(name: str) -> str:
 
 
 @contextmanager
-def _opened(
-    path: Path, limits: Limits, *, threads: int, read_only: bool
-) -> Iterator[duckdb.DuckDBPyConnection]:
+def _opened(path: Path, limits: Limits, *, threads: int, read_only: bool) -> Iterator[Connection]:
     # DuckDB names its temporary files alike in every process: each needs a folder of its own
     with tempfile.TemporaryDirectory(prefix="spill-", dir=path.parent) as spill:
         settings: dict[str, str | bool | int | float | list[str]] = {
@@ -97,7 +94,7 @@ def _opened(
 
 @contextmanager
 def _limited(
-    connection: duckdb.DuckDBPyConnection, seconds: float, *, deaf_s: float | None = None
+    connection: Connection, seconds: float, *, deaf_s: float | None = None
 ) -> Iterator[None]:
     """Interrupt what takes longer; a worker that has not heard it after `deaf_s` more ends."""
     finished = threading.Event()

@@ -12,8 +12,6 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 
-import duckdb
-
 from backshop.base import limits as numbers
 
 from ..errors import fail
@@ -23,6 +21,7 @@ from ..protocol import Applied, Effect, Effects, Json, Kind
 from ..warning import Warnings
 from . import ask, engine, values
 from .ask import Plan
+from .engine import Connection
 from .table import Table
 
 BATCH = 2_000
@@ -264,9 +263,7 @@ def _storable(text: str, row: int, warnings: Warnings) -> str:
 # --- values ---------------------------------------------------------------------------------------
 
 
-def _rows(
-    connection: duckdb.DuckDBPyConnection, plan: Plan, warnings: Warnings
-) -> Iterator[list[Cell]]:
+def _rows(connection: Connection, plan: Plan, warnings: Warnings) -> Iterator[list[Cell]]:
     turns = [_turn(column, warnings) for column in plan.columns]
     cursor = connection.execute(plan.selecting())
     while batch := cursor.fetchmany(BATCH):
@@ -280,7 +277,7 @@ def _turn(column: values.Column, warnings: Warnings) -> Callable[[object], Cell]
         case "integer":
             return lambda value: None if value is None else _whole(str(value))
         case "float":
-            return lambda value: _finite(value, warnings)
+            return lambda value: values.finite(value, warnings)
         case "decimal":
             return lambda value: None if value is None else Decimal(str(value))
         case "interval":
@@ -293,12 +290,3 @@ def _turn(column: values.Column, warnings: Warnings) -> Callable[[object], Cell]
 
 def _whole(text: str) -> int | str:
     return int(text) if len(text) <= _WHOLE_MAX_CHARS else text
-
-
-def _finite(value: object, warnings: Warnings) -> float | None:
-    if not isinstance(value, float):
-        return None
-    if math.isfinite(value):
-        return value
-    warnings.add("non_finite")
-    return None

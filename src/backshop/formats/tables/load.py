@@ -12,7 +12,7 @@ import duckdb
 from ..errors import FormatError, fail
 from ..protocol import Limits
 from . import engine, infer
-from .engine import identifier, quoted
+from .engine import Connection, identifier, quoted
 from .failure import describe
 from .infer import Guess, Kind
 from .stage import LINE_MAX_BYTES
@@ -66,7 +66,7 @@ def load(
 class _Loader:
     def __init__(
         self,
-        connection: duckdb.DuckDBPyConnection,
+        connection: Connection,
         text: Text,
         names: Sequence[str],
         guesses: Sequence[Guess],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..errors import fail
@@ -18,7 +18,7 @@ from ..xlsx.book.sheet_xml import RawCell, SheetXml
 from ..xlsx.book.survey import islands, survey
 from ..xlsx.book.workbook import Book, Sheet, Value
 from ..xlsx.read import choose_sheet
-from ..xlsx.syntax.address import MAX_COL, MAX_ROW, Area, parse_area
+from ..xlsx.syntax.address import Area, parse_area
 from . import infer, stage
 from .infer import Guess, Kind
 from .load import NotEven, Text, load
@@ -85,12 +85,7 @@ def _asked(text: str, used: Area | None) -> Area:
     if area is None:
         hints = [str(used)] if used else []
         raise fail("bad_range", "this is no range of a sheet", detail=text[:40], hints=hints)
-    box = used or Area(1, 1, 1, 1)
-    if area.row1 == 1 and area.row2 == MAX_ROW:  # whole columns
-        area = replace(area, row1=box.row1, row2=box.row2)
-    if area.col1 == 1 and area.col2 == MAX_COL:  # whole rows
-        area = replace(area, col1=box.col1, col2=box.col2)
-    return area
+    return area.in_use(used or Area(1, 1, 1, 1))
 
 
 @dataclass(slots=True)
@@ -114,14 +109,7 @@ class _Reader:
     def __post_init__(self) -> None:
         self.kinds = [set() for _ in range(self.area.width)]
         self.unshown = Unshown(self.book, self.xml)
-        merges = [area for area in Frame.of(self.xml).merges if area.meets(self.area)]
-        self.covered = {
-            (row, col)
-            for merge in merges
-            for row in range(merge.row1, min(merge.row2, self.area.row2) + 1)
-            for col in range(merge.col1, min(merge.col2, self.area.col2) + 1)
-            if (row, col) != (merge.row1, merge.col1)
-        }
+        self.covered = Frame.of(self.xml).covered(self.area)
 
     def header(self, asked: int | None) -> _Header:
         """Return the header row of the region, found by the rule of F8.5 unless asked for."""
@@ -153,9 +141,7 @@ class _Reader:
 
     def kind(self, at: int) -> Kind:
         """Return the type of a column after its rows were read (F25.6)."""
-        return (
-            infer.TEXT if not self.kinds[at] else _PLAIN.get(frozenset(self.kinds[at]), infer.TEXT)
-        )
+        return _PLAIN.get(frozenset(self.kinds[at]), infer.TEXT)
 
     def is_mixed(self, at: int) -> bool:
         """Tell whether a column became text only because its values are of several types."""

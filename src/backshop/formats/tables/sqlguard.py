@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-import duckdb
-
 from ..errors import FormatError, fail
 from . import functions, syntax
+from .engine import Connection
 from .syntax import Node, Tree, as_node, fold, nodes, text_of, words
 
 _QUERIES = frozenset({"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE"})
@@ -48,7 +47,7 @@ class Scope:
     sees_columns: bool = False  # the SELECT around this place reads the table itself
 
 
-def check(connection: duckdb.DuckDBPyConnection, text: str, columns: Iterable[str]) -> Node:
+def check(connection: Connection, text: str, columns: Iterable[str]) -> Node:
     """Return the tree of a query that may be run on a table with `columns`.
 
     Raises:

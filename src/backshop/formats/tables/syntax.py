@@ -11,6 +11,7 @@ import duckdb
 from backshop.base import limits as numbers
 
 from ..errors import fail
+from .engine import Connection
 from .failure import sql_error
 
 Tree: TypeAlias = "dict[str, Tree] | list[Tree] | str | int | float | bool | None"
@@ -29,7 +30,7 @@ def fold(name: str) -> str:
     return name.translate(_UPPER_TO_LOWER)
 
 
-def parse(connection: duckdb.DuckDBPyConnection, text: str) -> Node:
+def parse(connection: Connection, text: str) -> Node:
     """Return the query node of the one SELECT in `text` (F26.2).
 
     Raises:
@@ -49,7 +50,7 @@ def parse(connection: duckdb.DuckDBPyConnection, text: str) -> Node:
     return as_node(reply["statements"][0]["node"])
 
 
-def write(connection: duckdb.DuckDBPyConnection, node: Node) -> str:
+def write(connection: Connection, node: Node) -> str:
     """Return SQL for a query node."""
     statement = {"error": False, "statements": [{"node": node, "named_param_map": []}]}
     row = connection.execute("SELECT json_deserialize_sql(?::JSON)", [json.dumps(statement)])
@@ -116,7 +117,7 @@ def _check_text(text: str) -> None:
         raise fail("sql_error", "the query holds a NUL character")
 
 
-def _check_kind(connection: duckdb.DuckDBPyConnection, text: str) -> None:
+def _check_kind(connection: Connection, text: str) -> None:
     try:
         statements = connection.extract_statements(text)
         kinds = [statement.type for statement in statements]

@@ -84,7 +84,8 @@ def update(
     warnings = Warnings()
     with result_of(table, query, warnings) as result:
         columns, rows = result.columns, list(result.rows)
-    session = Session(Book(_opened(base)), warnings, pristine=base is None)
+    book = Book(Package.open_base(base, blank_workbook))
+    session = Session(book, warnings, pristine=base is None)
     edit = _sheet(session, request)
     writer = _Writer(session, edit, columns)
     area = writer.write(request, rows)
@@ -126,14 +127,6 @@ def _check(request: Update, base: Source | None) -> None:
         call = "create_workbook_if_missing: true makes it"
         raise fail("not_found", f"there is no {request.target}", hints=[call])
     request.start()
-
-
-def _opened(base: Source | None) -> Package:
-    if base is None:
-        return Package.from_bytes(blank_workbook())
-    package = Package.open(base)
-    package.refuse_unwritable()
-    return package
 
 
 def _sheet(session: Session, request: Update) -> SheetEdit:
@@ -284,10 +277,10 @@ class _Writer:
         *,
         has_header: bool,
     ) -> None:
-        self._edit.load(range(area.row1, area.row2 + 1))
         rows = range(area.row1, area.row2 + 1)
+        self._edit.load(rows)
         places = {(row, area.col1 + at) for row in rows for at in columns}
-        covered = self._covered(area)
+        covered = self._edit.frame.covered(area)
         for row, cells in zip(rows, block, strict=True):
             is_header = has_header and row == area.row1
             for at, column, value in zip(columns, self._columns, cells, strict=True):
@@ -305,16 +298,6 @@ class _Writer:
                     self.cleared += 1
                 else:
                     self._put(place, "string" if is_header else column.type, value)
-
-    def _covered(self, area: Area) -> set[tuple[int, int]]:
-        return {
-            (row, col)
-            for merge in self._edit.frame.merges
-            if merge.meets(area)
-            for row in range(merge.row1, merge.row2 + 1)
-            for col in range(merge.col1, merge.col2 + 1)
-            if (row, col) != (merge.row1, merge.col1)
-        }
 
     def _put(self, place: tuple[int, int], kind: str, value: Cell) -> None:
         content, dated = self._content(place, kind, value)

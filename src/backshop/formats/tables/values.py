@@ -86,7 +86,7 @@ def converter(column: Column, warnings: Warnings) -> Callable[[object], Json]:
         case "integer":
             return _integer
         case "float":
-            return lambda value: _float(value, warnings)
+            return lambda value: finite(value, warnings)
         case "decimal":
             return _decimal
         case "interval":
@@ -144,7 +144,8 @@ def _integer(value: object) -> Json:
     return str(number) if abs(number) > _EXACT_MAX else number
 
 
-def _float(value: object, warnings: Warnings) -> Json:
+def finite(value: object, warnings: Warnings) -> float | None:
+    """Return a float that JSON and cells can hold; others are noted."""
     if not isinstance(value, float):
         return None
     if math.isfinite(value):
@@ -181,7 +182,7 @@ def _is_deep(text: str) -> bool:
 
 def _finite(value: Json, warnings: Warnings) -> Json:
     if isinstance(value, float):
-        return _float(value, warnings)
+        return finite(value, warnings)
     if isinstance(value, dict):
         return {key: _finite(item, warnings) for key, item in value.items()}
     if isinstance(value, list):

@@ -6,6 +6,7 @@ header first. Their map is the table map of `tables` (F27.1), because it needs e
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 
 from backshop.base import limits as numbers
@@ -51,14 +52,7 @@ def read(source: Source, selector: Selector) -> Read:
     check_selector(selector, "csv", ("line_start", "line_count"))
     refuse_both(selector, "line_start", "line_count")
     if selector.chunk_index is None:
-        part = plain.read(source, selector)
-        return Read(
-            format="csv",
-            text=part.text,
-            selector=part.selector,
-            chunk_info=part.chunk_info,
-            warnings=part.warnings,
-        )
+        return replace(plain.read(source, selector), format="csv")
     return _rows(source, selector, selector.chunk_index)
 
 

@@ -1,12 +1,13 @@
-"""Reads the list of assets to copy: objects, plain ids, and the arrow form (F22.1)."""
+"""The assets that are to be copied: read from a list, copied one by one, told (F22.1, F22.5)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..errors import FormatError
-from ..protocol import Json
+from ..package.package import Written
+from ..protocol import Applied, Effects, Json, JsonObject, Source
 from ..warning import Warnings
 from .operation import Arg, item_fields, nearest, problem
 
@@ -22,10 +23,11 @@ _ARGS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class AssetRequest:
     """An asset that is to be copied, and where to."""
 
     asset_id: str
+    target_sheet: str | None
     target: str | None
     target_slide: int | None
     target_shape: int | None
@@ -43,8 +45,10 @@ class Wish:
         return self.asset_id.partition(":")[2]
 
 
-def read_wishes(assets: Json, warnings: Warnings) -> list[Wish]:
-    """Check the whole list before anything is copied."""
+def read_requests(
+    assets: Json, warnings: Warnings, arrow: Callable[[str], Json] | None = None
+) -> list[AssetRequest]:
+    """Check the whole list before anything is copied; `arrow` reads the short form of a text."""
     if not isinstance(assets, Sequence) or isinstance(assets, str):
         raise problem("bad_type", "assets", "must be a list")
     if not assets:
@@ -52,36 +56,79 @@ def read_wishes(assets: Json, warnings: Warnings) -> list[Wish]:
     found = []
     for index, item in enumerate(assets):
         where = f"assets[{index}]"
-        given: Json = _arrow(item) if isinstance(item, str) else item
+        given = (arrow or _arrow)(item) if isinstance(item, str) else item
         if not isinstance(given, Mapping):
             raise problem("bad_type", where, "must be an object or text")
         args = item_fields(given, _ARGS, where, warnings)
-        found.append(
-            Wish(
-                str(args["asset_id"]),
-                _text(args["target"]),
-                _number(args["target_slide"]),
-                _number(args["target_shape"]),
-                bool(args["overwrite"]),
-                where,
-            )
-        )
+        found.append(AssetRequest(**args, where=where))  # type: ignore[arg-type]  # checked by kind
     return found
 
 
-def unknown(wish: Wish, known: Iterable[str]) -> FormatError:
-    """Return the error for an asset the source does not have, with the closest ones (F22.5)."""
-    return problem(
-        "unknown_asset",
-        wish.where,
-        "the source has no such asset",
-        nearest(wish.asset_id, known, 10),
+def copy_each(
+    requests: Iterable[AssetRequest],
+    copy: Callable[[AssetRequest], bool | None],
+    known: Callable[[], Iterable[str]],
+) -> list[Json]:
+    """Copy assets in order and return the ids of those that were.
+
+    `copy` says whether it did, and None for an asset the source does not have, which is refused
+    with those it has (`known`).
+    """
+    copied: list[Json] = []
+    for request in requests:
+        done = copy(request)
+        if done is None:
+            raise unknown(request, known())
+        if done:
+            copied.append(request.asset_id)
+    return copied
+
+
+def asset_ids(listed: JsonObject, *keys: str) -> list[str]:
+    """Return the ids of the assets that lists of a style report name."""
+    found: list[str] = []
+    for key in keys:
+        entries = listed[key]
+        assert isinstance(entries, list)
+        found.extend(str(entry["asset_id"]) for entry in entries)
+    return found
+
+
+def applied(
+    target: Source,
+    written: Written,
+    copied: list[Json],
+    effects: Effects,
+    focus: JsonObject | None,
+    warnings: Warnings,
+) -> Applied:
+    """Return the result of a write that copied assets."""
+    return Applied(
+        name=target.name,
+        size_bytes=written.size_bytes,
+        sha256=written.sha256,
+        changes=tuple((at, f"{asset} copied") for at, asset in enumerate(copied)),
+        focus=focus,
+        warnings=warnings.all(),
+        changed_parts=written.changed_parts,
+        effects=effects,
+        extra={"copied_count": len(copied), "copied": copied},
     )
 
 
-def no_target(wish: Wish, what: str) -> FormatError:
+def unknown(request: AssetRequest, known: Iterable[str]) -> FormatError:
+    """Return the error for an asset the source does not have, with the closest ones (F22.5)."""
+    return problem(
+        "unknown_asset",
+        request.where,
+        "the source has no such asset",
+        nearest(request.asset_id, known, 10),
+    )
+
+
+def no_target(request: AssetRequest, what: str) -> FormatError:
     """Return the error for a target that is not given or not there."""
-    return problem("asset_target_missing", wish.where, what)
+    return problem("asset_target_missing", request.where, what)
 
 
 def _arrow(text: str) -> dict[str, Json]:
@@ -97,11 +144,3 @@ def _arrow(text: str) -> dict[str, Json]:
         if len(numbers) == 2:
             given["target_shape"] = int(numbers[1])
     return given
-
-
-def _text(value: Json) -> str | None:
-    return value if isinstance(value, str) and value else None
-
-
-def _number(value: Json) -> int | None:
-    return value if isinstance(value, int) else None

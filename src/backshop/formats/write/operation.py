@@ -15,7 +15,7 @@ Items of a list (`cells[]`) are checked by the format with `item_fields`, which 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -23,7 +23,7 @@ from backshop.base import limits as numbers
 
 from ..errors import FormatError, fail
 from ..package.wellformed import xml_allows
-from ..protocol import Json, Op, OpsRequest, Source
+from ..protocol import Json, JsonObject, Op, OpsRequest, Source
 from ..warning import Warn, Warnings
 
 _COMPARED = 200  # characters of a name that count when close ones are looked for
@@ -122,6 +122,36 @@ def item_fields(item: Json, args: Iterable[Arg], where: str, warnings: Warnings)
     if not isinstance(item, Mapping):
         raise problem("bad_type", where, "must be an object")
     return fields(item, args, where, warnings)
+
+
+@dataclass(frozen=True, slots=True)
+class RunSpec:
+    """A piece of text with its look; `where` is its place in the request."""
+
+    text: str
+    style: JsonObject
+    where: str
+
+
+def read_runs(runs: Json, where: str, clean: Callable[[str, str], str]) -> list[RunSpec]:
+    """Read a list of runs: texts, or objects with a text and a look.
+
+    `clean` is given a text and its place, and returns it as the file can hold it.
+    """
+    found = []
+    for at, item in enumerate(as_list(runs)):
+        place = f"{where}[{at}]"
+        given = {"text": item} if isinstance(item, str) else item
+        if not isinstance(given, Mapping):
+            raise problem("bad_type", place, "must be an object")
+        content = given.get("text")
+        if content is None:
+            raise problem("missing_field", f"{place}.text", "this field is needed")
+        if not isinstance(content, str):
+            raise problem("bad_type", f"{place}.text", "must be str")
+        style = {k: v for k, v in given.items() if k != "text" and v is not None}
+        found.append(RunSpec(clean(content, place), style, place))
+    return found
 
 
 def problem(reason: str, where: str, what: str, hints: Iterable[str] = ()) -> FormatError:

@@ -159,12 +159,8 @@ def chunk_areas(used: Area | None) -> list[Area]:
 def _chunks(used: Area | None) -> dict[str, Json]:
     size = limits.XLSX_CHUNK_ROWS
     count = chunk_count(used.height, size) if used else 0
-    spans: list[dict[str, Json]] | None = []
-    if count <= limits.MAP_MAX_CHUNKS:
-        spans = [{"range": area.span, "rows": area.height} for area in chunk_areas(used)]
-    else:
-        spans = None
+    areas = chunk_areas(used)
     return {
         "chunking": chunking("rows", size, count, used.row1 if used else 1),
-        "chunks": chunk_list(spans) if spans is not None else None,
+        "chunks": chunk_list([{"range": area.span, "rows": area.height} for area in areas]),
     }

@@ -18,7 +18,7 @@ from .book.frame import Frame
 from .book.sheet_xml import RawCell, RowSpan, SheetXml
 from .book.survey import Island, islands, survey_of
 from .book.workbook import Book, Sheet
-from .syntax.address import MAX_COL, MAX_ROW, Area, column_name, parse_area
+from .syntax.address import Area, column_name, parse_area
 
 CELLS = ("values", "formulas", "both")
 _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
@@ -105,12 +105,7 @@ class _Window:
         if found is None:
             hints = [self.used.span] if self.used else []
             raise fail("bad_range", "this is no range of a sheet", detail=text[:40], hints=hints)
-        used = self.used or Area(1, 1, 1, 1)
-        if found.row2 == MAX_ROW and found.row1 == 1:  # whole columns
-            found = replace(found, row1=used.row1, row2=used.row2)
-        if found.col2 == MAX_COL and found.col1 == 1:  # whole rows
-            found = replace(found, col1=used.col1, col2=used.col2)
-        return found
+        return found.in_use(self.used or Area(1, 1, 1, 1))
 
     def result(self, selector: Selector, area: Area, most: int = limits.READ_MAX_BYTES) -> Read:
         taken = cut(

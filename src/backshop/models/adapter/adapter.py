@@ -58,51 +58,23 @@ class AdapterBase:
         window_tokens: int = WINDOW_UNKNOWN_TOKENS,
         allow_exec: bool = False,
     ) -> None:
-        self._name = adapter_name
-        self._model_id = model_id
-        self._capabilities = capabilities or Capabilities()
-        self._budget = prompt_budget_tokens
-        self._workbench_id = workbench_id
+        self.adapter_name = adapter_name
+        """What kind of adapter this is."""
+        self.model_id = model_id
+        """The model it calls."""
+        self.capabilities = capabilities or Capabilities()
+        """What it can do."""
+        self.prompt_budget_tokens = prompt_budget_tokens
+        """How large a prompt may be; None is no bound."""
+        self.workbench_id = workbench_id
+        """Whose content its calls carry, if a workbench's."""
+        self.window_tokens = window_tokens
+        """How many tokens the model takes in all, as far as is known."""
+        self.allow_exec = allow_exec
+        """Whether a digest run may run commands in the sandbox."""
         self._workspace = workspace
-        self._window = window_tokens
-        self._allow_exec = allow_exec
         self._loose: frozenset[str] = frozenset()
         """Tools it was said of that they cannot be strict."""
-
-    @property
-    def adapter_name(self) -> str:
-        """What kind of adapter this is."""
-        return self._name
-
-    @property
-    def model_id(self) -> str:
-        """The model it calls."""
-        return self._model_id
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """What it can do."""
-        return self._capabilities
-
-    @property
-    def prompt_budget_tokens(self) -> int | None:
-        """How large a prompt may be; None is no bound."""
-        return self._budget
-
-    @property
-    def workbench_id(self) -> str | None:
-        """Whose content its calls carry, if a workbench's."""
-        return self._workbench_id
-
-    @property
-    def window_tokens(self) -> int:
-        """How many tokens the model takes in all, as far as is known."""
-        return self._window
-
-    @property
-    def allow_exec(self) -> bool:
-        """Whether a digest run may run commands in the sandbox."""
-        return self._allow_exec
 
     def complete(self, request: ModelRequest, cancel: Cancel) -> Iterator[StreamEvent]:
         """Send one request and yield what comes back; a subclass's whole work."""
@@ -163,7 +135,7 @@ class AdapterBase:
             PromptEvaluationError: no digest; or, in phase `persist`, one that is kept with the
                 session only and is on the error as `result`.
         """
-        wish = preflight.Wish(
+        wish = preflight.OptimizeRequest(
             prompt=prompt,
             params=params,
             scope=store_scope,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from backshop.prompts import MarkdownSection, Prompt, PromptOverridesStore, Session
@@ -26,17 +27,15 @@ async def evaluate(
     session: Session,
 ) -> PromptResponse[OutputT]:
     """Evaluate a prompt without blocking the loop."""
-
-    def work() -> PromptResponse[OutputT]:
-        return adapter.evaluate(
-            prompt,
-            *params,
-            overrides_store=overrides_store,
-            overrides_tag=overrides_tag,
-            parse_output=parse_output,
-            session=session,
-        )
-
+    work = partial(
+        adapter.evaluate,
+        prompt,
+        *params,
+        overrides_store=overrides_store,
+        overrides_tag=overrides_tag,
+        parse_output=parse_output,
+        session=session,
+    )
     return await _in_thread(work, session)
 
 
@@ -52,19 +51,17 @@ async def optimize(
     session: Session,
 ) -> OptimizationResult[OutputT]:
     """Write a digest without blocking the loop."""
-
-    def work() -> OptimizationResult[OutputT]:
-        return adapter.optimize(
-            prompt,
-            *params,
-            store_scope=store_scope,
-            overrides_store=overrides_store,
-            overrides_tag=overrides_tag,
-            focus_areas=focus_areas,
-            parse_output=parse_output,
-            session=session,
-        )
-
+    work = partial(
+        adapter.optimize,
+        prompt,
+        *params,
+        store_scope=store_scope,
+        overrides_store=overrides_store,
+        overrides_tag=overrides_tag,
+        focus_areas=focus_areas,
+        parse_output=parse_output,
+        session=session,
+    )
     return await _in_thread(work, session)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from typing import Any, get_type_hints
 
 from backshop.base.canon import sha256_hex
@@ -34,7 +34,16 @@ from ..loop.response import (
     PromptResponse,
     told_once,
 )
-from .preflight import WORKSPACE_KIND, Runner, Target, Wish, alone, preflight, refuser, sections_of
+from .preflight import (
+    WORKSPACE_KIND,
+    OptimizeRequest,
+    Runner,
+    Target,
+    alone,
+    preflight,
+    refuser,
+    sections_of,
+)
 
 ALWAYS_KIND = "always"
 _KEY_MAX_CHARS = 64
@@ -57,7 +66,7 @@ EXPECTATIONS = (
 )
 
 
-def optimize(adapter: Runner, wish: Wish) -> OptimizationResult[Any]:
+def optimize(adapter: Runner, wish: OptimizeRequest) -> OptimizationResult[Any]:
     """Run the optimization prompt and keep its digest.
 
     Raises:
@@ -71,7 +80,7 @@ def optimize(adapter: Runner, wish: Wish) -> OptimizationResult[Any]:
             return _run(adapter, wish, target)
 
 
-def _run(adapter: Runner, wish: Wish, target: Target) -> OptimizationResult[Any]:
+def _run(adapter: Runner, wish: OptimizeRequest, target: Target) -> OptimizationResult[Any]:
     prompt, session = wish.prompt, wish.session
     child = session.child("optimize")
     workspace = adapter.prepare(prompt, child)
@@ -128,7 +137,7 @@ def _sent(child: Session) -> str:
 
 
 def _assemble(
-    wish: Wish, target: Target, child: Session
+    wish: OptimizeRequest, target: Target, child: Session
 ) -> tuple[Prompt[Any], tuple[object, ...], dict[str, str]]:
     """Return the optimization prompt, its params, and which output field is the digest (P5.13)."""
     prompt = wish.prompt
@@ -161,7 +170,7 @@ def _assemble(
     return clone, params, aliases
 
 
-def _output(wish: Wish, target: Target) -> tuple[Any, dict[str, str]]:
+def _output(wish: OptimizeRequest, target: Target) -> tuple[Any, dict[str, str]]:
     """Return the output to declare, and the target's key as a name of its digest field (P5.16)."""
     if not wish.parse_output:
         return None, {}
@@ -194,7 +203,7 @@ def _offered(tool: Tool, *, allow_exec: bool) -> bool:
 
 
 def _extract(
-    wish: Wish, target: Target, response: PromptResponse[Any], aliases: dict[str, str]
+    wish: OptimizeRequest, target: Target, response: PromptResponse[Any], aliases: dict[str, str]
 ) -> tuple[str, str, tuple[str, ...]]:
     """Return digest, summary and notes: the field, else the text (P5.16)."""
     if response.output is not None:
@@ -230,7 +239,7 @@ def _fingerprint(session: Session) -> str:
     return latest.fingerprint if latest else ""
 
 
-def _start(wish: Wish, target: Target, fingerprint: str) -> None:
+def _start(wish: OptimizeRequest, target: Target, fingerprint: str) -> None:
     wish.session.dispatch(
         OptimizationStarted(
             namespace=wish.prompt.namespace,
@@ -246,7 +255,7 @@ def _start(wish: Wish, target: Target, fingerprint: str) -> None:
 
 def _persist(
     adapter: Runner,
-    wish: Wish,
+    wish: OptimizeRequest,
     target: Target,
     stored: DigestItem,
     result: OptimizationResult[Any],
@@ -284,20 +293,11 @@ def _persist(
         )
     except BackshopError as error:
         raise refused(error.message, "OVERRIDE_WRITE_FAILED") from error
-    return OptimizationResult(
-        response=result.response,
-        digest=result.digest,
-        scope=result.scope,
-        section_key=result.section_key,
-        section_path=result.section_path,
-        fingerprint=result.fingerprint,
-        persisted=("session", "overrides"),
-        diagnostics=result.diagnostics,
-    )
+    return replace(result, persisted=("session", "overrides"))
 
 
 def _complete(
-    wish: Wish, target: Target, stored: DigestItem, result: OptimizationResult[Any]
+    wish: OptimizeRequest, target: Target, stored: DigestItem, result: OptimizationResult[Any]
 ) -> None:
     wish.session.dispatch(
         OptimizationCompleted(

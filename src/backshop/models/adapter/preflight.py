@@ -45,7 +45,7 @@ class Runner(Completer, Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class OptimizeRequest:
     """What the caller of `optimize` asked for."""
 
     prompt: Prompt[Any]
@@ -95,7 +95,7 @@ class _Running:
 _RUNNING = _Running()  # of the process: two sessions opened on one id must not both write
 
 
-def preflight(adapter: Runner, wish: Wish) -> Target:
+def preflight(adapter: Runner, wish: OptimizeRequest) -> Target:
     """Check everything that needs no call, in the order of P5.11."""
     refuse = refuser(wish.prompt)
     is_global = wish.scope is OptimizationScope.GLOBAL
@@ -149,7 +149,7 @@ def sections_of(prompt: Prompt[Any], word: str) -> list[tuple[Section, tuple[str
 
 
 @contextmanager
-def alone(wish: Wish, key: str) -> Iterator[None]:
+def alone(wish: OptimizeRequest, key: str) -> Iterator[None]:
     """Let one digest of a session and key be written at a time."""
     mark = (wish.session.session_id, key)
     if not _RUNNING.begin(mark):

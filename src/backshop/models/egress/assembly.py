@@ -40,7 +40,7 @@ class _Call:
         return _CUT if cut and not text.strip() else text
 
 
-class Answer:
+class AnswerParts:
     """The parts of one answer as they arrive."""
 
     def __init__(self) -> None:

@@ -12,15 +12,7 @@ from backshop.base.errors import Retry, RetryKind
 from backshop.base.limits import ERROR_BODY_MAX_BYTES
 from backshop.base.redact import MASK, Redactor
 
-from ..errors import (
-    AuthFailed,
-    BadResponse,
-    ContextExhausted,
-    ModelError,
-    ProviderUnavailable,
-    RateLimited,
-    RequestRejected,
-)
+from .. import errors
 
 _CONTEXT = (  # the only message texts we look at, with _QUOTA; lower case
     "context_length_exceeded",
@@ -62,42 +54,46 @@ _RESET_HEADERS = (  # how long until the limit is lifted, by provider
 
 def from_status(
     status: int, headers: Mapping[str, str], body: str, *, now_ms: int = 0
-) -> ModelError:
+) -> errors.ModelError:
     """Return the error for an HTTP answer that is no success."""
     text = body[:ERROR_BODY_MAX_BYTES].lower()
     detail = f"status: {status}"
     if status == 429:
         return _rate_limited(headers, text, now_ms)
     if status in (400, 413, 422) and _mentions(text, _CONTEXT):
-        return ContextExhausted("the request is longer than the model's window", detail=detail)
+        return errors.ContextExhausted(
+            "the request is longer than the model's window", detail=detail
+        )
     if status == 402 or (status == 403 and _mentions(text, _QUOTA)):
         return _quota()
     if status == 403 and _mentions(text, _MODEL_OR_REGION):
-        return RequestRejected("the provider does not offer this model here", detail=detail)
+        return errors.RequestRejected("the provider does not offer this model here", detail=detail)
     if status in (401, 403):
-        return AuthFailed("the provider does not accept the key", detail=detail)
+        return errors.AuthFailed("the provider does not accept the key", detail=detail)
     if status in (408, 425) or status >= 500:
-        return ProviderUnavailable("the provider cannot answer now", detail=detail)
+        return errors.ProviderUnavailable("the provider cannot answer now", detail=detail)
     if 400 <= status < 500:
-        return RequestRejected("the provider refuses the request", detail=detail)
-    return BadResponse(f"the provider answered with status {status}", detail=detail)
+        return errors.RequestRejected("the provider refuses the request", detail=detail)
+    return errors.BadResponse(f"the provider answered with status {status}", detail=detail)
 
 
-def from_code(kind: str, body: str) -> ModelError:
+def from_code(kind: str, body: str) -> errors.ModelError:
     """Return the error for a failure told inside a stream, by the provider's own word for it."""
     word, text = kind.lower(), f"{kind} {body[:ERROR_BODY_MAX_BYTES]}".lower()
     detail = f"error: {word}" if _WORD.fullmatch(word) else None  # anything else may be a secret
     if _mentions(text, _CONTEXT):
-        return ContextExhausted("the request is longer than the model's window", detail=detail)
+        return errors.ContextExhausted(
+            "the request is longer than the model's window", detail=detail
+        )
     if _mentions(text, _QUOTA):
         return _quota()
     if "rate_limit" in word:
-        return RateLimited("the provider asks to wait", detail=detail)
+        return errors.RateLimited("the provider asks to wait", detail=detail)
     if "auth" in word or "permission" in word:
-        return AuthFailed("the provider does not accept the key", detail=detail)
+        return errors.AuthFailed("the provider does not accept the key", detail=detail)
     if word.startswith("invalid") or word in ("not_found_error", "request_too_large"):
-        return RequestRejected("the provider refuses the request", detail=detail)
-    return ProviderUnavailable("the provider broke off its answer", detail=detail)
+        return errors.RequestRejected("the provider refuses the request", detail=detail)
+    return errors.ProviderUnavailable("the provider broke off its answer", detail=detail)
 
 
 def said(body: str, key: str | None = None) -> str:
@@ -134,20 +130,20 @@ def retry_after_ms(headers: Mapping[str, str], *, now_ms: int) -> int | None:
     return max((wait for wait in resets if wait is not None), default=None)
 
 
-def _rate_limited(headers: Mapping[str, str], text: str, now_ms: int) -> ModelError:
+def _rate_limited(headers: Mapping[str, str], text: str, now_ms: int) -> errors.ModelError:
     if _mentions(text, _QUOTA):
         return _quota()
     after = retry_after_ms(headers, now_ms=now_ms)
     message = "the provider asks to wait"
     if after is None:
-        return RateLimited(message, detail="status: 429", reason="rate_limit")
-    return RateLimited(
+        return errors.RateLimited(message, detail="status: 429", reason="rate_limit")
+    return errors.RateLimited(
         message, detail="status: 429", reason="retry_after", retry=Retry(RetryKind.LATER, after)
     )
 
 
-def _quota() -> ModelError:
-    return RateLimited(
+def _quota() -> errors.ModelError:
+    return errors.RateLimited(
         "the account's quota is used up", reason="quota", detail="quota", retry=Retry(RetryKind.NO)
     )
 

@@ -137,9 +137,9 @@ class Egress:
         limits = self.limits_for(provider, call_s)
 
         def client() -> Any:
-            from .transport import make_client  # the HTTP library loads with the first call
+            from .transport import Transport, make_client  # loads the HTTP library
 
-            return make_client(
+            transport = Transport(
                 provider=provider,
                 key=key,
                 watch=Watch(self._clock, cancel, limits),
@@ -149,6 +149,7 @@ class Egress:
                 ssl_context=self._context(provider),
                 proxy=proxy_for(provider, self.proxy),
             )
+            return make_client(transport)
 
         return Channel(
             provider=provider,

@@ -10,17 +10,9 @@ from typing import Protocol
 
 from backshop.base.errors import BackshopError, ErrorInfo
 
+from .. import messages
 from ..catalog.catalog import ModelRecord
 from ..errors import BadResponse, ModelError, ProviderUnavailable
-from ..messages import (
-    Done,
-    Failed,
-    FinishReason,
-    ModelRequest,
-    StreamEvent,
-    TextDelta,
-    ToolCallDone,
-)
 from .gate import Channel
 
 _LOG = logging.getLogger(__name__)
@@ -30,8 +22,8 @@ class Wire(Protocol):
     """How one kind of API is spoken. Raises or ends early; the guard makes sense of it."""
 
     def complete(
-        self, request: ModelRequest, model: ModelRecord, channel: Channel
-    ) -> Iterator[StreamEvent]:
+        self, request: messages.ModelRequest, model: ModelRecord, channel: Channel
+    ) -> Iterator[messages.StreamEvent]:
         """Send the request and yield what comes back."""
         ...
 
@@ -41,22 +33,24 @@ class Wire(Protocol):
 
 
 def complete(
-    wire: Wire, request: ModelRequest, model: ModelRecord, channel: Channel
-) -> Iterator[StreamEvent]:
+    wire: Wire, request: messages.ModelRequest, model: ModelRecord, channel: Channel
+) -> Iterator[messages.StreamEvent]:
     """Yield the events of one attempt, ending in exactly one `Done` or `Failed`."""
     has_content = False
     events = wire.complete(request, model, channel)
     try:
         for event in _translated(events):
-            has_content = has_content or isinstance(event, TextDelta | ToolCallDone)
-            if isinstance(event, Done) and not has_content and _needs_content(event):
+            has_content = has_content or isinstance(
+                event, messages.TextDelta | messages.ToolCallDone
+            )
+            if isinstance(event, messages.Done) and not has_content and _needs_content(event):
                 raise BadResponse("the model answered nothing", reason="empty_answer")
             yield event
-            if isinstance(event, Done | Failed):
+            if isinstance(event, messages.Done | messages.Failed):
                 return
         raise ProviderUnavailable("the answer broke off", reason="stream_interrupted")
     except BackshopError as error:
-        yield Failed(_told(error, request))
+        yield messages.Failed(_told(error, request))
     finally:
         close = getattr(events, "close", None)
         if close is not None:
@@ -73,7 +67,7 @@ def listed(wire: Wire, channel: Channel) -> tuple[str, ...]:
         return wire.models(channel)
 
 
-def _translated(events: Iterator[StreamEvent]) -> Iterator[StreamEvent]:
+def _translated(events: Iterator[messages.StreamEvent]) -> Iterator[messages.StreamEvent]:
     with ours():
         yield from events
 
@@ -92,11 +86,11 @@ def ours() -> Iterator[None]:
         raise network_fault(error) from error
 
 
-def _needs_content(done: Done) -> bool:
-    return done.finish_reason in (FinishReason.STOP, FinishReason.TOOL_CALLS)
+def _needs_content(done: messages.Done) -> bool:
+    return done.finish_reason in (messages.FinishReason.STOP, messages.FinishReason.TOOL_CALLS)
 
 
-def _told(error: BackshopError, request: ModelRequest) -> ErrorInfo:
+def _told(error: BackshopError, request: messages.ModelRequest) -> ErrorInfo:
     info = error.info("workshop", subphase="stream")
     if isinstance(error, ModelError):
         return replace(

@@ -42,31 +42,11 @@ Guard = Callable[[str, int], None]
 """Takes address and size of a request: refuses it before anything is opened, or notes it."""
 
 
-def make_client(
-    *,
-    provider: ProviderRecord,
-    key: str | None,
-    watch: Watch,
-    guard: Guard,
-    streams: bool,
-    resolver: Resolver,
-    ssl_context: ssl.SSLContext | None,
-    proxy: Proxy | None = None,
-) -> httpx2.Client:
+def make_client(transport: Transport) -> httpx2.Client:
     """Return the HTTP client for one SDK client and one call; it reads no environment."""
     for variable, name in _SDK_LOGS.items():
         if variable in os.environ:  # at debug level an SDK writes whole requests to its log
             logging.getLogger(name).setLevel(logging.WARNING)
-    transport = Transport(
-        provider=provider,
-        key=key,
-        watch=watch,
-        guard=guard,
-        streams=streams,
-        resolver=resolver,
-        ssl_context=ssl_context,
-        proxy=proxy,
-    )
     return httpx2.Client(transport=transport, trust_env=False, follow_redirects=False, timeout=None)
 
 

@@ -73,62 +73,35 @@ class Scope:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Consent:
-    """One permission: this content, to this model of this provider, at this host."""
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """Where a workbench's content goes: to this model of this provider, at this host."""
 
     workbench_id: str
     provider_id: str
     model_id: str
     host: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consent(Destination):
+    """One permission: this content, to this destination."""
+
     scope: Scope
     granted_at: str
     persisted: bool
 
-    def covers(self, *, provider_id: str, model_id: str, host: str, scope: Scope) -> bool:
-        """Return whether a call with this scope may be made under this permission."""
-        return (self.provider_id, self.model_id, self.host) == (
-            provider_id,
-            model_id,
-            host,
-        ) and scope.within(self.scope)
+    def is_for(self, to: Destination) -> bool:
+        """Say whether it is this destination that content may go to."""
+        own = (self.workbench_id, self.provider_id, self.model_id, self.host)
+        return own == (to.workbench_id, to.provider_id, to.model_id, to.host)
 
 
-def covering(
-    consents: Iterable[Consent],
-    *,
-    workbench_id: str,
-    provider_id: str,
-    model_id: str,
-    host: str,
-    scope: Scope,
-) -> Consent | None:
+def covering(consents: Iterable[Consent], to: Destination, scope: Scope) -> Consent | None:
     """Return the newest permission that covers a call, or None: then the person is asked."""
-    found = None
-    for one in consents:
-        if one.workbench_id == workbench_id and one.covers(
-            provider_id=provider_id, model_id=model_id, host=host, scope=scope
-        ):
-            found = one
-    return found
+    return nearest((one for one in consents if scope.within(one.scope)), to)
 
 
-def nearest(
-    consents: Iterable[Consent],
-    *,
-    workbench_id: str,
-    provider_id: str,
-    model_id: str,
-    host: str,
-) -> Consent | None:
-    """Return the newest permission for this model, whatever its scope."""
-    found = None
-    for one in consents:
-        if (one.workbench_id, one.provider_id, one.model_id, one.host) == (
-            workbench_id,
-            provider_id,
-            model_id,
-            host,
-        ):
-            found = one
-    return found
+def nearest(consents: Iterable[Consent], to: Destination) -> Consent | None:
+    """Return the newest permission for this destination, whatever its scope."""
+    return next((one for one in reversed(tuple(consents)) if one.is_for(to)), None)

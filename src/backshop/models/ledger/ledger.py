@@ -9,21 +9,14 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from backshop.base.ambient import Mint, timestamp
+from backshop.base.field_copy import made_from
 from backshop.base.ids import BlobId
 from backshop.base.outbox import Outbox
 from backshop.store import Event, Fold, NewEvent, Part, Pin, Plan, Store
 
 from ..egress.gate import Outgoing
+from . import events
 from .consent import Consent, Scope
-from .events import (
-    ConsentGranted,
-    ConsentRevoked,
-    EgressBlockedRecord,
-    EgressCompleted,
-    EgressSent,
-    ModelCalled,
-    ProviderChanged,
-)
 from .usage import Spent
 
 HOME = "home"
@@ -64,18 +57,10 @@ class EgressEvent:
 
 def _apply_consent(state: tuple[Consent, ...], event: Event) -> tuple[Consent, ...]:
     match event.fact:
-        case ConsentGranted() as fact:
-            granted = Consent(
-                workbench_id=fact.workbench_id,
-                provider_id=fact.provider_id,
-                model_id=fact.model_id,
-                host=fact.host,
-                scope=fact.scope,
-                granted_at=fact.granted_at,
-                persisted=True,
-            )
+        case events.ConsentGranted() as fact:
+            granted = made_from(Consent, fact, without=("scope_hash",), persisted=True)
             return (*state, granted)
-        case ConsentRevoked() as fact:
+        case events.ConsentRevoked() as fact:
             return tuple(one for one in state if not revokes(fact, one))
         case _:
             return state
@@ -86,7 +71,7 @@ def _apply_spent(state: dict[str, Spent], event: Event) -> dict[str, Spent]:
 
 
 def _with(state: dict[str, Spent], fact: object) -> dict[str, Spent]:
-    if not isinstance(fact, ModelCalled) or not fact.is_answered:
+    if not isinstance(fact, events.ModelCalled) or not fact.is_answered:
         return state
     keys = ("", f"model:{fact.model_id}", *([f"run:{fact.run_id}"] if fact.run_id else []))
     new = {key: state.get(key, Spent()).plus(fact.usage, fact.usd_estimate) for key in keys}
@@ -97,7 +82,7 @@ CONSENTS: Fold[tuple[Consent, ...]] = Fold("models.consents", 1, (), _apply_cons
 SPENT: Fold[dict[str, Spent]] = Fold("models.spent", 1, {}, _apply_spent)
 
 
-def revokes(fact: ConsentRevoked, consent: Consent) -> bool:
+def revokes(fact: events.ConsentRevoked, consent: Consent) -> bool:
     """Say whether a revocation takes this permission back."""
     return (
         consent.workbench_id == fact.workbench_id
@@ -126,20 +111,13 @@ class Ledger:
             with self._lock:
                 self._session = (*self._session, consent)
             return
-        self._append(
-            HOME,
-            ConsentGranted(
-                workbench_id=consent.workbench_id,
-                provider_id=consent.provider_id,
-                model_id=consent.model_id,
-                host=consent.host,
-                scope=consent.scope,
-                scope_hash=consent.scope.hash(),
-                granted_at=consent.granted_at,
-            ),
+        scope_hash = consent.scope.hash()
+        fact = made_from(
+            events.ConsentGranted, consent, without=("persisted",), scope_hash=scope_hash
         )
+        self._append(HOME, fact)
 
-    def revoke(self, fact: ConsentRevoked) -> None:
+    def revoke(self, fact: events.ConsentRevoked) -> None:
         """Take permissions back."""
         with self._lock:
             self._session = tuple(one for one in self._session if not revokes(fact, one))
@@ -152,7 +130,7 @@ class Ledger:
         call_id = self._mint.new("evt")
         self._append(
             stream_of(errand.workbench_id),
-            EgressSent(
+            events.EgressSent(
                 call_id=call_id,
                 kind=errand.kind.value,
                 provider_id=outgoing.provider_id,
@@ -173,7 +151,7 @@ class Ledger:
         errand = outgoing.errand
         self._append(
             stream_of(errand.workbench_id),
-            EgressBlockedRecord(
+            events.EgressBlockedRecord(
                 provider_id=outgoing.provider_id,
                 model_id=errand.model_id,
                 host=outgoing.host,
@@ -193,22 +171,22 @@ class Ledger:
         finally:
             del self._outboxes[workbench_id]
 
-    def ended(self, workbench_id: str | None, fact: EgressCompleted) -> None:
+    def ended(self, workbench_id: str | None, fact: events.EgressCompleted) -> None:
         """Record how a request that left ended."""
         self._later(workbench_id, fact)
 
-    def called(self, workbench_id: str | None, fact: ModelCalled) -> None:
+    def called(self, workbench_id: str | None, fact: events.ModelCalled) -> None:
         """Record what a call used."""
         self._later(workbench_id, fact, scope=fact.run_id)
 
     def _later(
         self,
         workbench_id: str | None,
-        fact: EgressCompleted | ModelCalled,
+        fact: events.EgressCompleted | events.ModelCalled,
         *,
         scope: str | None = None,
     ) -> None:
-        prompt = fact.prompt if isinstance(fact, ModelCalled) else None
+        prompt = fact.prompt if isinstance(fact, events.ModelCalled) else None
         pins = () if prompt is None else (prompt.rendered_ref,)
         outbox = self._outboxes.get(workbench_id or "")
         if outbox is None:
@@ -218,7 +196,7 @@ class Ledger:
 
     def changed(self, provider_id: str, status: str) -> None:
         """Record how a provider stands after somebody changed it."""
-        self._append(HOME, ProviderChanged(provider_id=provider_id, status=status))
+        self._append(HOME, events.ProviderChanged(provider_id=provider_id, status=status))
 
     def spent(self, workbench_id: str | None) -> dict[str, Spent]:
         """Return what was used: all of it under "", by `model:<id>` and by `run:<id>`."""
@@ -262,11 +240,11 @@ def stream_of(workbench_id: str | None) -> str:
 
 def _note(found: dict[str, EgressEvent], event: Event) -> None:
     match event.fact:
-        case EgressSent() as fact:
+        case events.EgressSent() as fact:
             found[fact.call_id] = _line(event, fact, kind=fact.kind, status="unknown")
-        case EgressBlockedRecord() as fact:
+        case events.EgressBlockedRecord() as fact:
             found[event.event_id] = _line(event, fact, kind="blocked", status=fact.reason)
-        case EgressCompleted() as fact if fact.call_id in found:
+        case events.EgressCompleted() as fact if fact.call_id in found:
             found[fact.call_id] = replace(
                 found[fact.call_id],
                 status=fact.status,
@@ -278,7 +256,7 @@ def _note(found: dict[str, EgressEvent], event: Event) -> None:
 
 
 def _line(
-    event: Event, fact: EgressSent | EgressBlockedRecord, *, kind: str, status: str
+    event: Event, fact: events.EgressSent | events.EgressBlockedRecord, *, kind: str, status: str
 ) -> EgressEvent:
     return EgressEvent(
         position=event.idx,

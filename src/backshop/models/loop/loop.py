@@ -44,7 +44,7 @@ from .response import (
     PromptResponse,
     evaluation_error,
 )
-from .retrying_call import Answer, Asker, Completer
+from .retrying_call import Asker, Completer, ModelAnswer
 from .tool_call import parse_arguments
 from .tool_run import ToolRunner
 
@@ -201,7 +201,7 @@ class Evaluation:
 
     def _converse(
         self, messages: list[Message], rendered: RenderedPrompt, tools: tuple[Tool, ...]
-    ) -> tuple[Answer, str]:
+    ) -> tuple[ModelAnswer, str]:
         """Ask until there is an answer without calls, or the last turn; extends `messages`."""
         runner = ToolRunner(
             prompt=self.prompt,
@@ -234,7 +234,7 @@ class Evaluation:
 
     def _ask(
         self, messages: list[Message], tools: tuple[ToolSpec, ...], choice: ToolChoice
-    ) -> Answer:
+    ) -> ModelAnswer:
         first, self._sent = self._sent, None
         return self._asker.ask(
             ModelRequest(
@@ -252,7 +252,7 @@ class Evaluation:
             )
         )
 
-    def _parse(self, answer: Answer, messages: list[Message]) -> Any:
+    def _parse(self, answer: ModelAnswer, messages: list[Message]) -> Any:
         if not self._task.parse_output or self.prompt.output is None:
             return None
         if answer.finish in (FinishReason.REFUSAL, FinishReason.CONTENT_FILTER):
@@ -273,7 +273,7 @@ class Evaluation:
         return output
 
     def _repair(
-        self, answer: Answer, messages: list[Message], error: OutputParseError
+        self, answer: ModelAnswer, messages: list[Message], error: OutputParseError
     ) -> list[Message]:
         """Return the exchange in plain messages, with what was wrong at its end (P5.5)."""
         plain = [one for one in messages if one.role in (Role.SYSTEM, Role.USER)]

@@ -12,11 +12,11 @@ from ..messages import FinishReason, Message, Role, ToolChoice, ToolSpec
 from .observer import Attendant, Called
 from .repetition import LoopGuard, Verdict
 from .response import Phase, PromptEvaluationError, evaluation_error
-from .retrying_call import Answer, Asker
+from .retrying_call import Asker, ModelAnswer
 from .tool_call import OVER_CAP, Checked, Problem, normalise
 from .tool_run import ToolRunner
 
-Send = Callable[[list[Message], ToolChoice], Answer]
+Send = Callable[[list[Message], ToolChoice], ModelAnswer]
 
 UNPARSABLE_MAX = 3  # W8.3
 FAILING_MAX = 8
@@ -82,7 +82,7 @@ class Turns:
         self._before = 0  # messages that are not of this loop
         self.records: list[ToolInvoked] = []
 
-    def run(self, messages: list[Message]) -> tuple[Answer, str]:
+    def run(self, messages: list[Message]) -> tuple[ModelAnswer, str]:
         """Return the answer and why it ended; extends `messages`."""
         limits, self._before = self._limits, len(messages)
         for turn in range(1, limits.max_turns + 1):
@@ -117,7 +117,7 @@ class Turns:
         free = self._attendant is not None and not self._attendant.needs_tool
         return ToolChoice.AUTO if free else ToolChoice.FIRST_TURN_REQUIRED
 
-    def _ask(self, messages: list[Message], choice: ToolChoice) -> Answer:
+    def _ask(self, messages: list[Message], choice: ToolChoice) -> ModelAnswer:
         watch = self._watch
         if watch is None:
             return self._send(messages, choice)
@@ -140,9 +140,9 @@ class Turns:
             Message(role=Role.ASSISTANT, text=answer.text, provider_state=answer.state),
             Message(role=Role.USER, text=CONTINUE),
         )
-        return self._try(messages, choice) or Answer(finish=FinishReason.LENGTH)
+        return self._try(messages, choice) or ModelAnswer(finish=FinishReason.LENGTH)
 
-    def _try(self, messages: list[Message], choice: ToolChoice) -> Answer | None:
+    def _try(self, messages: list[Message], choice: ToolChoice) -> ModelAnswer | None:
         """Return an answer that says something, or None."""
         try:
             answer = self._send(self._seen(messages), choice)
@@ -219,7 +219,7 @@ class Turns:
         if watch.failing >= FAILING_MAX:
             raise self._loop(f"{FAILING_MAX} calls in a row failed", "tool_errors_exhausted")
 
-    def _last(self, answer: Answer, turn: int) -> tuple[Answer, str]:
+    def _last(self, answer: ModelAnswer, turn: int) -> tuple[ModelAnswer, str]:
         self._session.dispatch(LimitReached(limit="max_turns", value=str(turn)))
         whole = self._whole(answer)
         if self._watch is not None and whole.finish in _REFUSED:
@@ -228,7 +228,7 @@ class Turns:
             raise self._out_of_requests()
         return whole, "tool_limit"
 
-    def _whole(self, answer: Answer) -> Answer:
+    def _whole(self, answer: ModelAnswer) -> ModelAnswer:
         if self._watch is not None and self._watch.begun:
             answer.text = self._watch.begun + answer.text
             self._watch.begun = ""

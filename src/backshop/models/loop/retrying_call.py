@@ -65,7 +65,7 @@ class RetryAnnounced:
 
 
 @dataclass(slots=True)
-class Answer:
+class ModelAnswer:
     """One model turn, put together."""
 
     text: str = ""
@@ -92,7 +92,7 @@ class Asker:
         self.usage = TokenUsage()
         self.turns = 0
 
-    def ask(self, request: ModelRequest) -> Answer:
+    def ask(self, request: ModelRequest) -> ModelAnswer:
         """Make a call and return its answer.
 
         Raises:
@@ -115,7 +115,7 @@ class Asker:
         """Return an error of this run."""
         return PromptEvaluationError(message, prompt_name=self._prompt_name, phase=phase, code=code)
 
-    def _watched(self, request: ModelRequest) -> tuple[Answer, Failed | None, bool]:
+    def _watched(self, request: ModelRequest) -> tuple[ModelAnswer, Failed | None, bool]:
         about = {"model": request.model_id, "purpose": request.purpose.value}
         with watch("model", **about) as span:
             answer, failed, has_shown = self._attempt(request)
@@ -127,8 +127,8 @@ class Asker:
                 count("tokens", usage.output_tokens, direction="output", **about)
         return answer, failed, has_shown
 
-    def _attempt(self, request: ModelRequest) -> tuple[Answer, Failed | None, bool]:
-        answer, failed, texts = Answer(), None, list[str]()
+    def _attempt(self, request: ModelRequest) -> tuple[ModelAnswer, Failed | None, bool]:
+        answer, failed, texts = ModelAnswer(), None, list[str]()
         shows = request.purpose in _SHOWN
         for event in self._adapter.complete(request, self._session.cancel):
             match event:
@@ -152,24 +152,18 @@ class Asker:
         self._charge(answer, request, failed)
         return answer, failed, shows and bool(answer.text)
 
-    def _charge(self, answer: Answer, request: ModelRequest, failed: Failed | None) -> None:
+    def _charge(self, answer: ModelAnswer, request: ModelRequest, failed: Failed | None) -> None:
         usage = answer.usage
         if usage is None:
             if failed is not None and not answer.text:
                 return  # nothing came back, so nothing is known to have been used
             usage = estimated(request, answer.text, (str(one.arguments) for one in answer.calls))
-        spent = TokenUsage(
-            usage.input_tokens,
-            usage.cached_input_tokens,
-            usage.cache_write_tokens,
-            usage.output_tokens,
-            usage.reasoning_tokens,
-            usage.estimated,
-        )
-        self.usage = self.usage + spent
-        self._session.charge(spent)
+        self.usage = self.usage + usage
+        self._session.charge(usage)
 
-    def _refused(self, failed: Failed, answer: Answer, *, too_late: bool) -> PromptEvaluationError:
+    def _refused(
+        self, failed: Failed, answer: ModelAnswer, *, too_late: bool
+    ) -> PromptEvaluationError:
         phases = {"USER_CANCELED": Phase.CANCELED, "BUDGET_CAP_REACHED": Phase.BUDGET}
         phase = phases.get(failed.error.error_code, Phase.REQUEST)
         if too_late:
@@ -220,7 +214,7 @@ class Asker:
             used = {
                 "max_input_tokens": spent.input_tokens,
                 "max_output_tokens": spent.output_tokens,
-                "max_total_tokens": spent.input_tokens + spent.output_tokens,
+                "max_total_tokens": spent.total_tokens,
             }
             for name, amount in used.items():
                 cap = getattr(one.limits, name)

@@ -1,1 +1,1 @@
-"""What the person set up: keys, servers, choices, and what a server can do (M3, M6)."""
+"""What the person set up of the providers in `catalog`: keys, servers, choices (M3, M6)."""

@@ -6,26 +6,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import islice
 
+from .. import messages
 from ..catalog.catalog import ModelRecord, Supports
 from ..egress.gate import Channel
 from ..egress.stream import Wire, complete, listed, ours
-from ..messages import (
-    MODEL_ID,
-    Done,
-    Failed,
-    Message,
-    ModelRequest,
-    Role,
-    StreamEvent,
-    ToolCallDone,
-    ToolSpec,
-    UsageReported,
-)
 from ..requests import Probed
 from . import ollama
 from .provider import LocalServer, local_model
 
-_TOOL = ToolSpec(
+_TOOL = messages.ToolSpec(
     name="answer",
     description="Give the answer.",
     parameters={
@@ -47,7 +36,7 @@ def probe(wire: Wire, channel: Channel, server: LocalServer, at: str) -> tuple[P
     """
     windows = _windows(wire, channel)
     provider_id = channel.provider.provider_id
-    usable = (name for name in windows if MODEL_ID.fullmatch(f"{provider_id}:{name}"))
+    usable = (name for name in windows if messages.MODEL_ID.fullmatch(f"{provider_id}:{name}"))
     names = tuple(islice(usable, _MODELS_MAX))
     wanted = [name for name in server.models if name in names] or list(names)
     warnings: list[str] = []
@@ -95,7 +84,7 @@ def _try_all(wire: Wire, channel: Channel, model: ModelRecord) -> tuple[Supports
     if _failed(plain):
         warnings.append(f"a plain streamed call fails: {_why(plain)}")
         return replace(supports, streaming=False, tools=False), warnings
-    if not any(isinstance(event, UsageReported) for event in plain):
+    if not any(isinstance(event, messages.UsageReported) for event in plain):
         supports = replace(supports, usage=False)
         warnings.append("the server reports no usage; tokens are estimated")
     for change, hint in (
@@ -105,7 +94,7 @@ def _try_all(wire: Wire, channel: Channel, model: ModelRecord) -> tuple[Supports
     ):
         tried = replace(supports, **change)
         events = _ask(wire, channel, replace(model, supports=tried), tools=True)
-        if any(isinstance(event, ToolCallDone) for event in events):
+        if any(isinstance(event, messages.ToolCallDone) for event in events):
             warnings += [hint] if hint else []
             return _try_strict(wire, channel, model, tried, warnings)
     warnings.append("no tool call came back: start the server with tool support")
@@ -117,25 +106,27 @@ def _try_strict(
 ) -> tuple[Supports, list[str]]:
     tried = replace(supports, strict_tools=True)
     events = _ask(wire, channel, replace(model, supports=tried), tools=True)
-    if any(isinstance(event, ToolCallDone) for event in events):
+    if any(isinstance(event, messages.ToolCallDone) for event in events):
         return tried, warnings
     return supports, [*warnings, "strict schemas are refused; tools are checked here instead"]
 
 
-def _ask(wire: Wire, channel: Channel, model: ModelRecord, *, tools: bool) -> list[StreamEvent]:
-    request = ModelRequest(
+def _ask(
+    wire: Wire, channel: Channel, model: ModelRecord, *, tools: bool
+) -> list[messages.StreamEvent]:
+    request = messages.ModelRequest(
         model_id=model.model_id,
-        messages=(Message(role=Role.USER, text="Answer with the word yes."),),
+        messages=(messages.Message(role=messages.Role.USER, text="Answer with the word yes."),),
         tools=(_TOOL,) if tools else (),
         max_output_tokens=_OUTPUT_TOKENS,
     )
     return list(complete(wire, request, model, channel))
 
 
-def _failed(events: list[StreamEvent]) -> bool:
-    return not isinstance(events[-1], Done)
+def _failed(events: list[messages.StreamEvent]) -> bool:
+    return not isinstance(events[-1], messages.Done)
 
 
-def _why(events: list[StreamEvent]) -> str:
+def _why(events: list[messages.StreamEvent]) -> str:
     last = events[-1]
-    return last.error.error_code if isinstance(last, Failed) else "no end"
+    return last.error.error_code if isinstance(last, messages.Failed) else "no end"

@@ -1,4 +1,4 @@
-"""What the person set up: keys, servers of their own, efforts, status (M3)."""
+"""The record of what a person set up for a provider: server, efforts, last status (M3)."""
 
 from __future__ import annotations
 

@@ -1,44 +1,23 @@
-"""Setting up providers: keys, servers of the person's own, efforts, status (M3, M7)."""
+"""The commands that set up providers: keys, servers of one's own, efforts, status (M3, M7)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from backshop.base.ambient import Clock, timestamp
+from backshop.base.command import NOTHING, Nothing
 from backshop.base.errors import ValidationFailed
 from backshop.base.limits import TRANSIENT_DELAYS_S, VALIDATION_S
 from backshop.base.redact import Redactor
 from backshop.prompts import CancelToken
 
+from .. import errors, requests
 from ..catalog.catalog import AdapterKind, Auth, Catalog, ProviderRecord
 from ..catalog.profile import ALLOWED_EFFORTS, Efforts, check_efforts
 from ..egress.gate import Egress, EgressKind, Errand
 from ..egress.policy import origin
 from ..egress.stream import listed
-from ..errors import (
-    AuthFailed,
-    KeyUnusable,
-    ModelError,
-    NetworkUnavailable,
-    ProviderUnavailable,
-    SecretsUnreadable,
-)
 from ..messages import MODEL_ID, Purpose
-from ..requests import (
-    Done,
-    KeysMoved,
-    MoveKeys,
-    Probed,
-    ProviderRequest,
-    ProvidersStatus,
-    ProviderStatus,
-    SetApiKey,
-    SetEnabled,
-    SetReasoningEffort,
-    StatusOnly,
-    UpsertLocal,
-    Validated,
-)
 from . import provider as providers_provider
 from .preference import Choice
 from .probe import probe
@@ -79,17 +58,17 @@ class Providers:
         """Note that a provider asked to wait (M10.6)."""
         self._cooldowns[provider_id] = self._clock.now_ms() + wait_ms
 
-    def status(self) -> ProvidersStatus:
+    def status(self, _: Nothing = NOTHING) -> requests.ProvidersStatus:
         """Say how every provider stands (M3.1)."""
         catalog = self._choice.catalog()
         found = tuple(self._status(catalog, one) for one in catalog.providers.values())
         try:
             source = self._secrets.source
-        except SecretsUnreadable:
+        except errors.SecretsUnreadable:
             source = "unreadable"
-        return ProvidersStatus(providers=found, secrets_source=source)
+        return requests.ProvidersStatus(providers=found, secrets_source=source)
 
-    def set_api_key(self, request: SetApiKey) -> StatusOnly:
+    def set_api_key(self, request: requests.SetApiKey) -> requests.StatusOnly:
         """Check a key with its provider and store it (M3.2).
 
         Raises:
@@ -101,45 +80,45 @@ class Providers:
         key = providers_provider.check_key(request.api_key)
         self._redactor.learn([key])
         error = self._check(provider, key)
-        if isinstance(error, AuthFailed):
+        if isinstance(error, errors.AuthFailed):
             raise error
         self._secrets.put(provider.provider_id, key)
         self._remember(provider.provider_id, error)
         return self._told(provider.provider_id)
 
-    def clear_api_key(self, request: ProviderRequest) -> StatusOnly:
+    def clear_api_key(self, request: requests.ProviderRequest) -> requests.StatusOnly:
         """Forget a provider's key; running calls finish."""
         provider = self._choice.catalog().provider(request.provider_id)
         self._secrets.remove(provider.provider_id)
         return self._told(provider.provider_id)
 
-    def move_keys(self, request: MoveKeys) -> KeysMoved:
+    def move_keys(self, request: requests.MoveKeys) -> requests.KeysMoved:
         """Keep the master key of all stored keys elsewhere (M3.9)."""
         self._secrets.move(request.to)
-        return KeysMoved(secrets_source=self._secrets.source)
+        return requests.KeysMoved(secrets_source=self._secrets.source)
 
-    def set_enabled(self, request: SetEnabled) -> StatusOnly:
+    def set_enabled(self, request: requests.SetEnabled) -> requests.StatusOnly:
         """Switch a provider on or off."""
         provider = self._choice.catalog().provider(request.provider_id)
         self._choice.book.change(provider.provider_id, enabled=request.enabled)
         return self._told(provider.provider_id)
 
-    def validate(self, request: ProviderRequest) -> Validated:
+    def validate(self, request: requests.ProviderRequest) -> requests.Validated:
         """Ask a provider whether it accepts its key (M3.3)."""
         provider = self._choice.catalog().provider(request.provider_id)
         if provider.adapter is AdapterKind.SCRIPTED:
-            return Validated(ok=True)
+            return requests.Validated(ok=True)
         key = self._choice.key(provider)
         if provider.auth is Auth.API_KEY and key is None:
-            return Validated(ok=False, error="PROVIDER_NOT_CONFIGURED: no_key")
+            return requests.Validated(ok=False, error="PROVIDER_NOT_CONFIGURED: no_key")
         error = self._check(provider, key)
         self._remember(provider.provider_id, error)
         self._told(provider.provider_id)
-        return Validated(
+        return requests.Validated(
             ok=error is None, error=providers_provider.described(error) if error else None
         )
 
-    def set_reasoning_effort(self, request: SetReasoningEffort) -> Done:
+    def set_reasoning_effort(self, request: requests.SetReasoningEffort) -> requests.Done:
         """Set how hard a provider's models think, per phase (M7.1)."""
         catalog = self._choice.catalog()
         provider = catalog.provider(request.provider_id)
@@ -151,9 +130,9 @@ class Providers:
         check_efforts(provider.provider_id, efforts, _offered_efforts(catalog, provider))
         self._choice.book.change(provider.provider_id, efforts=efforts)
         self._told(provider.provider_id)
-        return Done()
+        return requests.Done()
 
-    def upsert_local(self, request: UpsertLocal) -> StatusOnly:
+    def upsert_local(self, request: requests.UpsertLocal) -> requests.StatusOnly:
         """Add or change a server of the person's own (M3.5)."""
         providers_provider.check_local_id(request.provider_id)
         if request.preset not in providers_provider.PRESETS:
@@ -184,7 +163,7 @@ class Providers:
         self._choice.book.change(request.provider_id, local=server)
         return self._told(request.provider_id)
 
-    def probe(self, request: ProviderRequest) -> Probed:
+    def probe(self, request: requests.ProviderRequest) -> requests.Probed:
         """Find out what a server of the person's own can do (M6.6)."""
         provider = self._choice.catalog().provider(request.provider_id)
         kept = self._choice.book.of(provider.provider_id)
@@ -204,7 +183,7 @@ class Providers:
         self._told(provider.provider_id)
         return found
 
-    def remove(self, request: ProviderRequest) -> Done:
+    def remove(self, request: requests.ProviderRequest) -> requests.Done:
         """Forget a server of the person's own, with its key."""
         provider = self._choice.catalog().provider(request.provider_id)
         if not provider.is_local:
@@ -212,9 +191,9 @@ class Providers:
         self._secrets.remove(provider.provider_id)
         self._choice.book.remove(provider.provider_id)
         self._changed(provider.provider_id, Status.NOT_CONFIGURED.value)
-        return Done()
+        return requests.Done()
 
-    def _check(self, provider: ProviderRecord, key: str | None) -> ModelError | None:
+    def _check(self, provider: ProviderRecord, key: str | None) -> errors.ModelError | None:
         """List the provider's models once, again after a short wait; return what went wrong."""
         cancel = CancelToken()
         for wait_s in (TRANSIENT_DELAYS_S[0], None):
@@ -222,9 +201,11 @@ class Providers:
             channel = self._egress.open(provider, key, errand, cancel, call_s=VALIDATION_S)
             try:
                 listed(self._wires.of(provider), channel)
-            except ModelError as error:
+            except errors.ModelError as error:
                 self._settled(errand, error.code)
-                transient = isinstance(error, NetworkUnavailable | ProviderUnavailable)
+                transient = isinstance(
+                    error, errors.NetworkUnavailable | errors.ProviderUnavailable
+                )
                 if wait_s is None or not transient or error.reason == "timeout":
                     return error
                 cancel.wait(wait_s)
@@ -233,28 +214,28 @@ class Providers:
                 return None
         return None
 
-    def _remember(self, provider_id: str, error: ModelError | None) -> None:
+    def _remember(self, provider_id: str, error: errors.ModelError | None) -> None:
         if error is None:
             now = timestamp(self._clock.now_ms())
             self._choice.book.change(provider_id, last_validated_at=now, last_error=None)
         else:
             self._choice.book.change(provider_id, last_error=providers_provider.described(error))
 
-    def _told(self, provider_id: str) -> StatusOnly:
+    def _told(self, provider_id: str) -> requests.StatusOnly:
         """Announce how a provider stands now (M16), and answer with it."""
         catalog = self._choice.catalog()
         status = self._status(catalog, catalog.provider(provider_id)).status
         self._changed(provider_id, status)
-        return StatusOnly(status=status)
+        return requests.StatusOnly(status=status)
 
-    def _status(self, catalog: Catalog, provider: ProviderRecord) -> ProviderStatus:
+    def _status(self, catalog: Catalog, provider: ProviderRecord) -> requests.ProviderStatus:
         kept = self._choice.book.of(provider.provider_id)
         attention: str | None = None
         key, source = None, "none"
         if provider.auth is Auth.API_KEY:
             try:
                 key, source = self._choice.key_and_source(provider)
-            except KeyUnusable as error:
+            except errors.KeyUnusable as error:
                 attention = error.reason
         word = Status.CONFIGURED
         if not provider.enabled:
@@ -265,7 +246,7 @@ class Providers:
             word = Status.NOT_CONFIGURED
         cooldown = self._cooldowns.get(provider.provider_id, 0)
         efforts = provider.provider_id in ALLOWED_EFFORTS or _offered_efforts(catalog, provider)
-        return ProviderStatus(
+        return requests.ProviderStatus(
             provider_id=provider.provider_id,
             display_name=provider.display_name,
             auth=provider.auth.value,

@@ -10,27 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from backshop.base.errors import BackshopError
 from backshop.base.limits import OUTPUT_FLOOR_TOKENS
+from backshop.models import messages
 from backshop.models.catalog.catalog import ModelRecord
 from backshop.models.catalog.profile import profile
 from backshop.models.catalog.strict_schema import NUMERIC, can_be_strict, relaxed, strict
 from backshop.models.egress import fault as egress_fault
-from backshop.models.egress.assembly import Answer
+from backshop.models.egress.assembly import AnswerParts
 from backshop.models.egress.gate import Channel
 from backshop.models.errors import BadResponse, ContextExhausted
 from backshop.models.ledger.usage import request_tokens
-from backshop.models.messages import (
-    Done,
-    FinishReason,
-    Message,
-    ModelRequest,
-    ReasoningProgress,
-    Role,
-    Started,
-    StreamEvent,
-    ToolSpec,
-    Usage,
-    UsageReported,
-)
 
 from .shape import Json, Outline, is_count, mapping, replayed
 
@@ -38,16 +26,16 @@ if TYPE_CHECKING:
     from anthropic import Anthropic
 
 _FINISH = {
-    "end_turn": FinishReason.STOP,
-    "stop_sequence": FinishReason.STOP,
-    "tool_use": FinishReason.TOOL_CALLS,
-    "max_tokens": FinishReason.LENGTH,
-    "refusal": FinishReason.REFUSAL,
+    "end_turn": messages.FinishReason.STOP,
+    "stop_sequence": messages.FinishReason.STOP,
+    "tool_use": messages.FinishReason.TOOL_CALLS,
+    "max_tokens": messages.FinishReason.LENGTH,
+    "refusal": messages.FinishReason.REFUSAL,
 }
 _WINDOW_EXCEEDED = "model_context_window_exceeded"
 
 
-def body(request: ModelRequest, model: ModelRecord) -> Json:
+def body(request: messages.ModelRequest, model: ModelRecord) -> Json:
     """Return the request body (M6.1)."""
     chosen = profile(request, model)
     sent: Json = {
@@ -78,7 +66,9 @@ def body(request: ModelRequest, model: ModelRecord) -> Json:
     return sent
 
 
-def complete(request: ModelRequest, model: ModelRecord, channel: Channel) -> Iterator[StreamEvent]:
+def complete(
+    request: messages.ModelRequest, model: ModelRecord, channel: Channel
+) -> Iterator[messages.StreamEvent]:
     """Send the request and yield what comes back."""
     with _speaking(channel) as client:
         stream: Any = client.messages.create(**body(request, model))
@@ -143,7 +133,7 @@ def _client(channel: Channel) -> Anthropic:
     return client
 
 
-def _max_tokens(request: ModelRequest, model: ModelRecord) -> int:
+def _max_tokens(request: messages.ModelRequest, model: ModelRecord) -> int:
     """Return the output bound the API asks for, reduced to what the window leaves (M6.2)."""
     wanted = request.max_output_tokens or model.max_output_tokens
     room = model.context_tokens_estimate - request_tokens(request)
@@ -157,18 +147,18 @@ def _max_tokens(request: ModelRequest, model: ModelRecord) -> int:
     return min(wanted, room)
 
 
-def _tool(tool: ToolSpec, *, strict_tools: bool) -> Json:
+def _tool(tool: messages.ToolSpec, *, strict_tools: bool) -> Json:
     is_strict = strict_tools and can_be_strict(tool.parameters)
     schema = strict(tool.parameters, refused=NUMERIC) if is_strict else relaxed(tool.parameters)
     sent: Json = {"name": tool.name, "description": tool.description, "input_schema": schema}
     return sent | ({"strict": is_strict} if strict_tools else {})
 
 
-def _messages(request: ModelRequest) -> list[Json]:
+def _messages(request: messages.ModelRequest) -> list[Json]:
     """Return alternating turns; all results of one turn go in one user message (M6.2)."""
     sent: list[Json] = []
     for message in request.dialogue:
-        role = "assistant" if message.role is Role.ASSISTANT else "user"
+        role = "assistant" if message.role is messages.Role.ASSISTANT else "user"
         blocks = list(_blocks(request, message))
         if sent and sent[-1]["role"] == role:
             sent[-1]["content"] += blocks
@@ -177,8 +167,8 @@ def _messages(request: ModelRequest) -> list[Json]:
     return sent
 
 
-def _blocks(request: ModelRequest, message: Message) -> Iterator[Json]:
-    if message.role is Role.TOOL:
+def _blocks(request: messages.ModelRequest, message: messages.Message) -> Iterator[Json]:
+    if message.role is messages.Role.TOOL:
         yield {
             "type": "tool_result",
             "tool_use_id": message.tool_call_id or "",
@@ -186,7 +176,7 @@ def _blocks(request: ModelRequest, message: Message) -> Iterator[Json]:
             "is_error": message.is_error,
         }
         return
-    if message.role is Role.ASSISTANT:
+    if message.role is messages.Role.ASSISTANT:
         yield from _assistant_blocks(message, request.state_for(message))
         return
     if message.text or not message.images:
@@ -197,7 +187,7 @@ def _blocks(request: ModelRequest, message: Message) -> Iterator[Json]:
         yield {"type": "image", "source": source}
 
 
-def _assistant_blocks(message: Message, state: Any) -> Iterator[Json]:
+def _assistant_blocks(message: messages.Message, state: Any) -> Iterator[Json]:
     """Replay what the model wrote, thinking unchanged and in place (M6.2)."""
     calls: list[Json] = [
         {"type": "tool_use", "id": call.id, "name": call.name, "input": dict(call.arguments)}
@@ -207,8 +197,8 @@ def _assistant_blocks(message: Message, state: Any) -> Iterator[Json]:
     return replayed(state, text, calls)
 
 
-def _read(stream: Any, request: ModelRequest) -> Iterator[StreamEvent]:
-    answer, outline = Answer(), Outline()  # places are block indexes
+def _read(stream: Any, request: messages.ModelRequest) -> Iterator[messages.StreamEvent]:
+    answer, outline = AnswerParts(), Outline()  # places are block indexes
     usage: Json = {}
     stop: str | None = None
     for raw in stream:
@@ -216,7 +206,7 @@ def _read(stream: Any, request: ModelRequest) -> Iterator[StreamEvent]:
         match event.get("type"):
             case "message_start":
                 usage |= _counts(mapping(event.get("message")).get("usage"))
-                yield Started()
+                yield messages.Started()
             case "content_block_start":
                 block = mapping(event.get("content_block"))
                 yield from _begin(block, event.get("index"), answer, outline)
@@ -231,7 +221,9 @@ def _read(stream: Any, request: ModelRequest) -> Iterator[StreamEvent]:
                 return
 
 
-def _begin(block: Json, index: Any, answer: Answer, outline: Outline) -> Iterator[StreamEvent]:
+def _begin(
+    block: Json, index: Any, answer: AnswerParts, outline: Outline
+) -> Iterator[messages.StreamEvent]:
     match block.get("type"):
         case "tool_use":
             outline.call(index)
@@ -245,7 +237,9 @@ def _begin(block: Json, index: Any, answer: Answer, outline: Outline) -> Iterato
             outline.keep(index, dict(block))
 
 
-def _delta(delta: Json, index: Any, answer: Answer, outline: Outline) -> Iterator[StreamEvent]:
+def _delta(
+    delta: Json, index: Any, answer: AnswerParts, outline: Outline
+) -> Iterator[messages.StreamEvent]:
     match delta.get("type"):
         case "text_delta":
             yield from answer.add_text(delta.get("text"))
@@ -256,7 +250,7 @@ def _delta(delta: Json, index: Any, answer: Answer, outline: Outline) -> Iterato
             block = outline.block(index)
             if block is not None:
                 block["thinking"] = str(block.get("thinking", "")) + thought
-            yield ReasoningProgress(len(thought))
+            yield messages.ReasoningProgress(len(thought))
         case "signature_delta":
             block = outline.block(index)
             if block is not None:
@@ -264,30 +258,30 @@ def _delta(delta: Json, index: Any, answer: Answer, outline: Outline) -> Iterato
 
 
 def _end(
-    answer: Answer,
+    answer: AnswerParts,
     outline: Outline,
     usage: Json,
     stop: str | None,
-    request: ModelRequest,
-) -> Iterator[StreamEvent]:
+    request: messages.ModelRequest,
+) -> Iterator[messages.StreamEvent]:
     if stop == _WINDOW_EXCEEDED:
         raise ContextExhausted("the answer does not fit into the model's window")
     reason = _FINISH.get(str(stop))
     if reason is None:
         raise BadResponse("the answer ended for an unknown reason", reason="finish_reason")
-    yield from answer.finished_calls(cut=reason is FinishReason.LENGTH)
+    yield from answer.finished_calls(cut=reason is messages.FinishReason.LENGTH)
     if usage:
-        yield UsageReported(_usage(usage))
+        yield messages.UsageReported(_usage(usage))
     if answer.has_calls:
-        reason = FinishReason.TOOL_CALLS
-    yield Done(reason, outline.state(request.provider_id))
+        reason = messages.FinishReason.TOOL_CALLS
+    yield messages.Done(reason, outline.state(request.provider_id))
 
 
-def _usage(data: Json) -> Usage:
+def _usage(data: Json) -> messages.Usage:
     """Anthropic counts cached input apart; ours includes it (M13.1)."""
     cached = data.get("cache_read_input_tokens", 0)
     written = data.get("cache_creation_input_tokens", 0)
-    return Usage(
+    return messages.Usage(
         input_tokens=data.get("input_tokens", 0) + cached + written,
         cached_input_tokens=cached,
         cache_write_tokens=written,

@@ -11,26 +11,13 @@ from contextlib import closing
 from typing import Any
 
 from backshop.base.limits import WINDOW_MIN_TOKENS
+from backshop.models import messages
 from backshop.models.catalog.catalog import ModelRecord
 from backshop.models.catalog.profile import profile
 from backshop.models.catalog.strict_schema import can_be_strict, relaxed, strict
-from backshop.models.egress.assembly import Answer
+from backshop.models.egress.assembly import AnswerParts
 from backshop.models.egress.gate import Channel
 from backshop.models.errors import BadResponse
-from backshop.models.messages import (
-    Done,
-    FinishReason,
-    Message,
-    ModelRequest,
-    ProviderState,
-    ReasoningProgress,
-    Role,
-    Started,
-    StreamEvent,
-    ToolSpec,
-    Usage,
-    UsageReported,
-)
 
 from . import openai_sdk
 from .shape import Json, count, mapping
@@ -39,11 +26,11 @@ REMINDER = "Call one of the tools before you answer."
 _SHORT_ID_CHARS = 9  # M6.4
 _BASE62 = string.digits + string.ascii_uppercase + string.ascii_lowercase
 _FINISH = {
-    "stop": FinishReason.STOP,
-    "tool_calls": FinishReason.TOOL_CALLS,
-    "function_call": FinishReason.TOOL_CALLS,
-    "length": FinishReason.LENGTH,
-    "content_filter": FinishReason.CONTENT_FILTER,
+    "stop": messages.FinishReason.STOP,
+    "tool_calls": messages.FinishReason.TOOL_CALLS,
+    "function_call": messages.FinishReason.TOOL_CALLS,
+    "length": messages.FinishReason.LENGTH,
+    "content_filter": messages.FinishReason.CONTENT_FILTER,
 }
 _CALL_FIELDS = frozenset(("index", "id", "type", "function"))
 _DELTA_FIELDS = frozenset(
@@ -51,7 +38,7 @@ _DELTA_FIELDS = frozenset(
 )
 
 
-def body(request: ModelRequest, model: ModelRecord) -> Json:
+def body(request: messages.ModelRequest, model: ModelRecord) -> Json:
     """Return the request body; a field is sent only when the server's flag is set (M6.3)."""
     chosen, supports = profile(request, model), model.supports
     sent: Json = {"model": model.wire_name, "messages": _messages(request, model), "stream": True}
@@ -84,7 +71,9 @@ def body(request: ModelRequest, model: ModelRecord) -> Json:
     return sent
 
 
-def complete(request: ModelRequest, model: ModelRecord, channel: Channel) -> Iterator[StreamEvent]:
+def complete(
+    request: messages.ModelRequest, model: ModelRecord, channel: Channel
+) -> Iterator[messages.StreamEvent]:
     """Send the request and yield what comes back."""
     with openai_sdk.speaking(channel) as client:
         stream: Any = client.chat.completions.create(**body(request, model))
@@ -129,7 +118,7 @@ def _window(model: Json) -> int | None:
     return None
 
 
-def _messages(request: ModelRequest, model: ModelRecord) -> list[Json]:
+def _messages(request: messages.ModelRequest, model: ModelRecord) -> list[Json]:
     short = model.supports.short_call_ids
     names = {call.id: call.name for message in request.messages for call in message.tool_calls}
     sent: list[Json] = []
@@ -144,18 +133,18 @@ def _messages(request: ModelRequest, model: ModelRecord) -> list[Json]:
 
 
 def _message(
-    request: ModelRequest, message: Message, names: dict[str, str], *, short: bool
+    request: messages.ModelRequest, message: messages.Message, names: dict[str, str], *, short: bool
 ) -> Json:
     def wire_id(call_id: str) -> str:
         return short_id(call_id) if short else call_id
 
     match message.role:
-        case Role.TOOL:
+        case messages.Role.TOOL:
             call_id = message.tool_call_id or ""
             named = {"name": names.get(call_id, "")} if short else {}
             answered = {"role": "tool", "tool_call_id": wire_id(call_id), "content": message.text}
             return answered | named
-        case Role.ASSISTANT:
+        case messages.Role.ASSISTANT:
             extra = request.state_for(message)
             extra = extra if isinstance(extra, dict) else {}
             sent: Json = {"role": "assistant", "content": message.text or None}
@@ -181,7 +170,7 @@ def _message(
             return {"role": message.role.value, "content": _content(message)}
 
 
-def _content(message: Message) -> str | list[Json]:
+def _content(message: messages.Message) -> str | list[Json]:
     if not message.images:
         return message.text
     parts: list[Json] = [{"type": "text", "text": message.text}] if message.text else []
@@ -192,7 +181,7 @@ def _content(message: Message) -> str | list[Json]:
     return parts
 
 
-def _tool(tool: ToolSpec, *, strict_tools: bool) -> Json:
+def _tool(tool: messages.ToolSpec, *, strict_tools: bool) -> Json:
     is_strict = strict_tools and can_be_strict(tool.parameters)
     function: Json = {
         "name": tool.name,
@@ -218,19 +207,19 @@ class _Extras:
         extra = {k: v for k, v in call.items() if k not in _CALL_FIELDS and v is not None}
         self.calls.setdefault(index, {}).update(extra)
 
-    def state(self, provider_id: str) -> ProviderState | None:
+    def state(self, provider_id: str) -> messages.ProviderState | None:
         calls = [self.calls[index] for index in sorted(self.calls)]
         if not self.message and not any(calls):
             return None
-        return ProviderState(provider_id, {"message": self.message, "calls": calls})
+        return messages.ProviderState(provider_id, {"message": self.message, "calls": calls})
 
 
-def _read(stream: Any, request: ModelRequest) -> Iterator[StreamEvent]:
-    answer, extras = Answer(), _Extras()
+def _read(stream: Any, request: messages.ModelRequest) -> Iterator[messages.StreamEvent]:
+    answer, extras = AnswerParts(), _Extras()
     finish: str | None = None
-    usage: Usage | None = None
+    usage: messages.Usage | None = None
     refused = False
-    yield Started()
+    yield messages.Started()
     for raw in stream:
         chunk: Json = raw.to_dict(warnings=False)
         if isinstance(chunk.get("usage"), dict):
@@ -245,7 +234,7 @@ def _read(stream: Any, request: ModelRequest) -> Iterator[StreamEvent]:
             yield from answer.add_text(delta["refusal"])
         thought = delta.get("reasoning_content") or delta.get("reasoning")
         if isinstance(thought, str):
-            yield ReasoningProgress(len(thought))
+            yield messages.ReasoningProgress(len(thought))
         yield from _calls(delta, answer, extras)
         finish = choice.get("finish_reason") or finish
     if finish is None:
@@ -253,17 +242,17 @@ def _read(stream: Any, request: ModelRequest) -> Iterator[StreamEvent]:
     reason = _FINISH.get(str(finish))
     if reason is None:
         raise BadResponse("the answer ended for an unknown reason", reason="finish_reason")
-    yield from answer.finished_calls(cut=reason is FinishReason.LENGTH)
+    yield from answer.finished_calls(cut=reason is messages.FinishReason.LENGTH)
     if usage is not None:
-        yield UsageReported(usage)
+        yield messages.UsageReported(usage)
     if answer.has_calls:
-        reason = FinishReason.TOOL_CALLS
-    elif refused and reason is FinishReason.STOP:
-        reason = FinishReason.REFUSAL
-    yield Done(reason, extras.state(request.provider_id))
+        reason = messages.FinishReason.TOOL_CALLS
+    elif refused and reason is messages.FinishReason.STOP:
+        reason = messages.FinishReason.REFUSAL
+    yield messages.Done(reason, extras.state(request.provider_id))
 
 
-def _calls(delta: Json, answer: Answer, extras: _Extras) -> Iterator[StreamEvent]:
+def _calls(delta: Json, answer: AnswerParts, extras: _Extras) -> Iterator[messages.StreamEvent]:
     pieces = delta.get("tool_calls")
     for place, piece in enumerate(pieces if isinstance(pieces, list) else ()):
         call = mapping(piece)
@@ -278,10 +267,10 @@ def _calls(delta: Json, answer: Answer, extras: _Extras) -> Iterator[StreamEvent
         extras.take_call(key, call)
 
 
-def _usage(data: Json) -> Usage:
+def _usage(data: Json) -> messages.Usage:
     inputs = mapping(data.get("prompt_tokens_details"))
     outputs = mapping(data.get("completion_tokens_details"))
-    return Usage(
+    return messages.Usage(
         input_tokens=count(data.get("prompt_tokens")),
         cached_input_tokens=count(inputs.get("cached_tokens")),
         output_tokens=count(data.get("completion_tokens")),

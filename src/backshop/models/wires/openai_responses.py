@@ -8,32 +8,20 @@ from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
 
+from backshop.models import messages
 from backshop.models.catalog.catalog import ModelRecord
 from backshop.models.catalog.profile import profile
 from backshop.models.catalog.strict_schema import can_be_strict, relaxed, strict
 from backshop.models.egress import fault
-from backshop.models.egress.assembly import Answer
+from backshop.models.egress.assembly import AnswerParts
 from backshop.models.egress.gate import Channel
 from backshop.models.errors import BadResponse
-from backshop.models.messages import (
-    Done,
-    FinishReason,
-    Message,
-    ModelRequest,
-    ReasoningProgress,
-    Role,
-    Started,
-    StreamEvent,
-    ToolSpec,
-    Usage,
-    UsageReported,
-)
 
 from . import openai_sdk
 from .shape import Json, Outline, count, mapping, replayed
 
 
-def body(request: ModelRequest, model: ModelRecord) -> Json:
+def body(request: messages.ModelRequest, model: ModelRecord) -> Json:
     """Return the request body; a field that is not listed in M5.1 is not sent."""
     chosen = profile(request, model)
     sent: Json = {
@@ -71,7 +59,9 @@ def body(request: ModelRequest, model: ModelRecord) -> Json:
     return sent
 
 
-def complete(request: ModelRequest, model: ModelRecord, channel: Channel) -> Iterator[StreamEvent]:
+def complete(
+    request: messages.ModelRequest, model: ModelRecord, channel: Channel
+) -> Iterator[messages.StreamEvent]:
     """Send the request and yield what comes back."""
     with openai_sdk.speaking(channel) as client:
         stream: Any = client.responses.create(**body(request, model))
@@ -84,7 +74,7 @@ def models(channel: Channel) -> tuple[str, ...]:
     return tuple(one["id"] for one in openai_sdk.listed(channel))
 
 
-def _tool(tool: ToolSpec) -> Json:
+def _tool(tool: messages.ToolSpec) -> Json:
     is_strict = can_be_strict(tool.parameters)
     parameters = strict(tool.parameters) if is_strict else relaxed(tool.parameters)
     return {
@@ -96,21 +86,21 @@ def _tool(tool: ToolSpec) -> Json:
     }
 
 
-def _items(request: ModelRequest, message: Message) -> Iterator[Json]:
+def _items(request: messages.ModelRequest, message: messages.Message) -> Iterator[Json]:
     match message.role:
-        case Role.TOOL:
+        case messages.Role.TOOL:
             yield {
                 "type": "function_call_output",
                 "call_id": message.tool_call_id or "",
                 "output": message.text,
             }
-        case Role.ASSISTANT:
+        case messages.Role.ASSISTANT:
             yield from _assistant_items(message, request.state_for(message))
         case _:
             yield {"role": message.role.value, "content": _content(message)}
 
 
-def _assistant_items(message: Message, state: Any) -> Iterator[Json]:
+def _assistant_items(message: messages.Message, state: Any) -> Iterator[Json]:
     """Replay what the model wrote, its reasoning unchanged and in place (M5.2)."""
     calls = [
         {
@@ -125,7 +115,7 @@ def _assistant_items(message: Message, state: Any) -> Iterator[Json]:
     return replayed(state, text, calls)
 
 
-def _content(message: Message) -> str | list[Json]:
+def _content(message: messages.Message) -> str | list[Json]:
     if not message.images:
         return message.text
     parts: list[Json] = [{"type": "input_text", "text": message.text}] if message.text else []
@@ -136,22 +126,22 @@ def _content(message: Message) -> str | list[Json]:
     return parts
 
 
-def _read(stream: Any, request: ModelRequest) -> Iterator[StreamEvent]:
-    answer, outline = Answer(), Outline()  # places are output indexes
+def _read(stream: Any, request: messages.ModelRequest) -> Iterator[messages.StreamEvent]:
+    answer, outline = AnswerParts(), Outline()  # places are output indexes
     refused = False
     for raw in stream:
         event: Json = raw.to_dict(warnings=False)
         kind = str(event.get("type", ""))
         match kind:
             case "response.created":
-                yield Started()
+                yield messages.Started()
             case "response.output_text.delta":
                 yield from answer.add_text(event.get("delta"))
             case "response.refusal.delta":
                 refused = True
                 yield from answer.add_text(event.get("delta"))
             case "response.reasoning_summary_text.delta" | "response.reasoning_text.delta":
-                yield ReasoningProgress(len(str(event.get("delta", ""))))
+                yield messages.ReasoningProgress(len(str(event.get("delta", ""))))
             case "response.output_item.added" | "response.output_item.done":
                 yield from _item(event, answer, outline)
             case "response.function_call_arguments.delta":
@@ -168,7 +158,7 @@ def _read(stream: Any, request: ModelRequest) -> Iterator[StreamEvent]:
                 raise fault.from_code(str(event.get("code", "")), str(event.get("message", "")))
 
 
-def _item(event: Json, answer: Answer, outline: Outline) -> Iterator[StreamEvent]:
+def _item(event: Json, answer: AnswerParts, outline: Outline) -> Iterator[messages.StreamEvent]:
     item, place = mapping(event.get("item")), event.get("output_index")
     match item.get("type"):
         case "function_call":
@@ -189,12 +179,12 @@ def _key(event: Json) -> Any:
 
 def _end(
     event: Json,
-    answer: Answer,
+    answer: AnswerParts,
     outline: Outline,
     *,
     refused: bool,
-    request: ModelRequest,
-) -> Iterator[StreamEvent]:
+    request: messages.ModelRequest,
+) -> Iterator[messages.StreamEvent]:
     final = mapping(event.get("response"))
     output = final.get("output")
     if isinstance(output, list):
@@ -203,25 +193,25 @@ def _end(
             yield from _item(done, answer, outline)
         yield from answer.complete_text(_final_text(output) or answer.text)
     reason = _finish(event["type"], final)
-    cut = reason is FinishReason.LENGTH
+    cut = reason is messages.FinishReason.LENGTH
     yield from answer.finished_calls(cut=cut)
     if isinstance(final.get("usage"), dict):
-        yield UsageReported(_usage(final["usage"]))
+        yield messages.UsageReported(_usage(final["usage"]))
     if answer.has_calls:
-        reason = FinishReason.TOOL_CALLS
-    elif refused and reason is FinishReason.STOP:
-        reason = FinishReason.REFUSAL
-    yield Done(reason, outline.state(request.provider_id))
+        reason = messages.FinishReason.TOOL_CALLS
+    elif refused and reason is messages.FinishReason.STOP:
+        reason = messages.FinishReason.REFUSAL
+    yield messages.Done(reason, outline.state(request.provider_id))
 
 
-def _finish(kind: str, final: Json) -> FinishReason:
+def _finish(kind: str, final: Json) -> messages.FinishReason:
     if kind == "response.completed":
-        return FinishReason.STOP
+        return messages.FinishReason.STOP
     match mapping(final.get("incomplete_details")).get("reason"):
         case "max_output_tokens":
-            return FinishReason.LENGTH
+            return messages.FinishReason.LENGTH
         case "content_filter":
-            return FinishReason.CONTENT_FILTER
+            return messages.FinishReason.CONTENT_FILTER
     raise BadResponse("the answer is incomplete for an unknown reason", reason="finish_reason")
 
 
@@ -237,10 +227,10 @@ def _final_text(output: list[Any]) -> str:
     )
 
 
-def _usage(data: Json) -> Usage:
+def _usage(data: Json) -> messages.Usage:
     inputs = mapping(data.get("input_tokens_details"))
     outputs = mapping(data.get("output_tokens_details"))
-    return Usage(
+    return messages.Usage(
         input_tokens=count(data.get("input_tokens")),
         cached_input_tokens=count(inputs.get("cached_tokens")),
         cache_write_tokens=count(inputs.get("cache_write_tokens")),

@@ -11,30 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from backshop.base.errors import NotFound, Retry, RetryKind
+from backshop.models import errors, messages
 from backshop.models.catalog.catalog import ModelRecord
 from backshop.models.catalog.profile import profile
 from backshop.models.egress.gate import Channel
-from backshop.models.errors import (
-    AuthFailed,
-    BadResponse,
-    Canceled,
-    ContextExhausted,
-    NetworkUnavailable,
-    ProviderUnavailable,
-    RateLimited,
-)
-from backshop.models.messages import (
-    Done,
-    FinishReason,
-    ModelRequest,
-    Started,
-    StreamEvent,
-    TextDelta,
-    ToolCallDelta,
-    ToolCallDone,
-    ToolCallStarted,
-    UsageReported,
-)
 from backshop.models.script.script import (
     Failure,
     Respond,
@@ -58,7 +38,7 @@ class ScriptedWire:
         self._used = [0] * len(script.steps)
         self._lock = threading.Lock()
         self._count = 0
-        self.requests: deque[ModelRequest] = deque(maxlen=keep)
+        self.requests: deque[messages.ModelRequest] = deque(maxlen=keep)
 
     @property
     def leftover(self) -> tuple[Step, ...]:
@@ -67,13 +47,13 @@ class ScriptedWire:
         return tuple(step for step, used in pairs if used < step.times)
 
     def complete(
-        self, request: ModelRequest, model: ModelRecord, channel: Channel
-    ) -> Iterator[StreamEvent]:
+        self, request: messages.ModelRequest, model: ModelRecord, channel: Channel
+    ) -> Iterator[messages.StreamEvent]:
         """Play the first unused step that matches the request."""
         profile(request, model)  # the same refusals as everywhere
         number, respond = self._take(request)
         if respond.delay_ms and channel.cancel.wait(respond.delay_ms / 1000):
-            raise Canceled("the call was cancelled")
+            raise errors.Canceled("the call was cancelled")
         offered = tuple((one.title, one.prompt) for one in self.script.tasks)
         yield from _play(respond, Scene(request, number, offered))
 
@@ -81,7 +61,7 @@ class ScriptedWire:
         """Return the name of the script."""
         return (self.script.name,)
 
-    def _take(self, request: ModelRequest) -> tuple[int, Respond]:
+    def _take(self, request: messages.ModelRequest) -> tuple[int, Respond]:
         with self._lock:
             self.requests.append(request)
             self._count += 1
@@ -92,7 +72,7 @@ class ScriptedWire:
                 if times == 0 or self._used[place] < times:
                     self._used[place] += 1
                     return self._count, respond
-        raise BadResponse(
+        raise errors.BadResponse(
             f"the script {self.script.name[:64]!r} has no answer to this",
             reason="script_unmatched",
             detail=f"purpose: {request.purpose} turn: {turn_of(request)}",
@@ -117,7 +97,7 @@ def from_file(path: Path) -> ScriptedWire:
     return ScriptedWire(read_script(path.read_text(encoding="utf-8")))
 
 
-def _play(respond: Respond, scene: Scene) -> Iterator[StreamEvent]:
+def _play(respond: Respond, scene: Scene) -> Iterator[messages.StreamEvent]:
     failure = respond.failure
     if failure is not None:
         _raise_before(failure)
@@ -127,7 +107,7 @@ def _play(respond: Respond, scene: Scene) -> Iterator[StreamEvent]:
         (call.name, call.arguments if respond.literal else fill(call.arguments, scene))
         for call in respond.tool_calls
     ]
-    yield Started()
+    yield messages.Started()
     if failure is not None and failure.kind is ScriptError.STREAM_CUT:
         yield from _texts("".join(filled)[: failure.after_chars])
         return
@@ -137,54 +117,56 @@ def _play(respond: Respond, scene: Scene) -> Iterator[StreamEvent]:
         broken = failure is not None and failure.kind is ScriptError.BAD_JSON_ARGUMENTS
         yield from _calls(calls, scene.number, broken=broken)
     if respond.usage is not None:
-        yield UsageReported(respond.usage)
-    yield Done(_finish(respond, failure))
+        yield messages.UsageReported(respond.usage)
+    yield messages.Done(_finish(respond, failure))
 
 
-def _texts(text: str) -> Iterator[StreamEvent]:
+def _texts(text: str) -> Iterator[messages.StreamEvent]:
     if text:
-        yield TextDelta(text)
+        yield messages.TextDelta(text)
 
 
-def _calls(calls: Sequence[tuple[str, Any]], number: int, *, broken: bool) -> Iterator[StreamEvent]:
+def _calls(
+    calls: Sequence[tuple[str, Any]], number: int, *, broken: bool
+) -> Iterator[messages.StreamEvent]:
     for index, (name, arguments) in enumerate(calls):
         call_id = f"call_{number}_{index + 1}"
         text = _BROKEN if broken else json.dumps(arguments, ensure_ascii=False, sort_keys=True)
-        yield ToolCallStarted(index, call_id, name)
-        yield ToolCallDelta(index, len(text))
-        yield ToolCallDone(index, call_id, name, text)
+        yield messages.ToolCallStarted(index, call_id, name)
+        yield messages.ToolCallDelta(index, len(text))
+        yield messages.ToolCallDone(index, call_id, name, text)
 
 
-def _finish(respond: Respond, failure: Failure | None) -> FinishReason:
+def _finish(respond: Respond, failure: Failure | None) -> messages.FinishReason:
     if failure is not None and failure.kind is ScriptError.LENGTH:
-        return FinishReason.LENGTH
+        return messages.FinishReason.LENGTH
     if failure is not None and failure.kind is ScriptError.REFUSAL:
-        return FinishReason.REFUSAL
+        return messages.FinishReason.REFUSAL
     if respond.tool_calls:
-        return FinishReason.TOOL_CALLS
-    return respond.finish or FinishReason.STOP
+        return messages.FinishReason.TOOL_CALLS
+    return respond.finish or messages.FinishReason.STOP
 
 
 def _raise_before(failure: Failure) -> None:
     match failure.kind:
         case ScriptError.AUTH:
-            raise AuthFailed("the script refuses the key")
+            raise errors.AuthFailed("the script refuses the key")
         case ScriptError.RATE_LIMIT:
             raise _rate_limit(failure.retry_after_s)
         case ScriptError.UNAVAILABLE:
-            raise ProviderUnavailable("the script cannot answer now")
+            raise errors.ProviderUnavailable("the script cannot answer now")
         case ScriptError.NETWORK:
-            raise NetworkUnavailable("the script cannot be reached", reason="connect")
+            raise errors.NetworkUnavailable("the script cannot be reached", reason="connect")
         case ScriptError.CONTEXT_LENGTH:
-            raise ContextExhausted("the request is longer than the model's window")
+            raise errors.ContextExhausted("the request is longer than the model's window")
         case _:
             return
 
 
-def _rate_limit(seconds: float | None) -> RateLimited:
+def _rate_limit(seconds: float | None) -> errors.RateLimited:
     if seconds is None:
-        return RateLimited("the script asks to wait", reason="rate_limit")
-    return RateLimited(
+        return errors.RateLimited("the script asks to wait", reason="rate_limit")
+    return errors.RateLimited(
         "the script asks to wait",
         reason="retry_after",
         retry=Retry(RetryKind.LATER, int(seconds * 1000)),

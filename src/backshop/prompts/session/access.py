@@ -8,14 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic, Protocol, TypeVar
 
-from ..digest.digest import (
-    DIGEST_KEY,
-    DigestCleared,
-    DigestItem,
-    DigestSource,
-    DigestUpdated,
-    normalise_digest,
-)
+from ..digest import digest
 from ..errors import SessionError
 from ..name import check_key
 from ..slices import LOG, SessionView, SliceView, slice_of
@@ -85,19 +78,19 @@ class DigestAccess:
         section_key: str,
         body: str,
         *,
-        source: DigestSource = "user",
+        source: digest.DigestSource = "user",
         summary: str = "",
         fingerprint: str = "",
         model_id: str = "",
         prompt_ref: str = "",
-    ) -> DigestItem:
+    ) -> digest.DigestItem:
         """Clean a digest and record it as the newest of its key; return what was stored."""
         check_key(section_key, "section key", error=SessionError)
-        clean = normalise_digest(body)
-        item = DigestItem(
+        clean = digest.normalise_digest(body)
+        item = digest.DigestItem(
             section_key=str(section_key),
             body=clean.body,
-            summary=normalise_digest(summary).body,
+            summary=digest.normalise_digest(summary).body,
             source=source,
             fingerprint=fingerprint,
             created_at=self._session.now(),
@@ -106,22 +99,22 @@ class DigestAccess:
             truncated=clean.truncated,
             suspect=clean.suspect,
         )
-        self._session.dispatch(DigestUpdated(item=item))
+        self._session.dispatch(digest.DigestUpdated(item=item))
         return item
 
-    def latest(self, section_key: str = DIGEST_KEY) -> DigestItem | None:
+    def latest(self, section_key: str = digest.DIGEST_KEY) -> digest.DigestItem | None:
         """Return the newest digest of a key, or None."""
         found = self.history(section_key)
         return found[-1] if found else None
 
-    def history(self, section_key: str = DIGEST_KEY) -> tuple[DigestItem, ...]:
+    def history(self, section_key: str = digest.DIGEST_KEY) -> tuple[digest.DigestItem, ...]:
         """Return the kept digests of a key, oldest first."""
-        items = self._session.view()[DigestItem]
+        items = self._session.view()[digest.DigestItem]
         return items.where(lambda item: item.section_key == section_key)
 
-    def clear(self, section_key: str = DIGEST_KEY) -> None:
+    def clear(self, section_key: str = digest.DIGEST_KEY) -> None:
         """Take the digests of a key away."""
-        self._session.dispatch(DigestCleared(section_key=str(section_key)))
+        self._session.dispatch(digest.DigestCleared(section_key=str(section_key)))
 
 
 class Writable:

@@ -12,33 +12,16 @@ from backshop.base import event as registry
 from backshop.base.ambient import Clock, Mint, SystemClock
 from backshop.base.errors import BackshopError
 from backshop.base.ids import check_id
+from backshop.base.usage import TokenUsage
 
 if TYPE_CHECKING:
     from backshop.store import Store
 
 from ..errors import SessionError
-from ..events import TokenUsage
 from ..slices import LOG, STATE, Reducer, SessionView, check_reducer, is_slice, slice_of
+from . import history
 from .access import Transaction, Writable, dispatched
 from .bus import Bus, DispatchResult, Envelope
-from .history import (
-    BUILT_IN,
-    History,
-    Route,
-    SessionForked,
-    SessionRestored,
-    SessionRewound,
-    SliceAppended,
-    SliceCleared,
-    SliceDispatched,
-    SliceReplaced,
-    Slices,
-    Snapshot,
-    item_of,
-    routed,
-    snapshot_state,
-    take_snapshot,
-)
 from .limit import CancelToken, RunLimits
 from .log import LogConflict, MemoryLog, NewRecord, PassingLog, Recorded, SessionLog, StoreLog
 
@@ -57,7 +40,7 @@ class Session(Writable):
     spent: TokenUsage
     _clock: Clock
     _mint: Mint
-    _history: History
+    _history: history.History
 
     def __init__(
         self,
@@ -83,8 +66,8 @@ class Session(Writable):
         self._lock = threading.RLock()
         self._closed = False
         self._log = _log_of(log, parent, self._clock)
-        routes = parent._history.routes if parent else BUILT_IN
-        self._history = History(routes, self._log.get)
+        routes = parent._history.routes if parent else history.BUILT_IN
+        self._history = history.History(routes, self._log.get)
         self._history.add(self._log.read(self.session_id))
 
     def __enter__(self) -> Session:
@@ -134,7 +117,7 @@ class Session(Writable):
         """
         _require_event(event_type)
         check_reducer(reducer)
-        route = Route(event_type, slice_of(slice_type), reducer)
+        route = history.Route(event_type, slice_of(slice_type), reducer)
         with self._lock:
             self._history = self._history.rerouted((*self._history.routes, route))
 
@@ -162,7 +145,7 @@ class Session(Writable):
         recorded = self._record(events, cause_id, turn_id or self._turn_id)
         errors = [error for one in recorded for error in self._announce(one)]
         for fact in (one.fact for one in recorded):
-            if any(kind.propagate == "up" for kind in routed(fact, self._history.routes)):
+            if any(kind.propagate == "up" for kind in history.routed(fact, self._history.routes)):
                 for above in self.ancestors():
                     errors.extend(above._take(fact, cause_id, turn_id))
         if errors and self.strict_bus:
@@ -196,31 +179,31 @@ class Session(Writable):
         """Return a kept payload."""
         return self._log.get(ref)
 
-    def snapshot(self) -> Snapshot:
+    def snapshot(self) -> history.Snapshot:
         """Return the slices as data that can be stored, compared and restored."""
         view = self.view()
-        return take_snapshot(self.session_id, view.seq, view.slices)
+        return history.take_snapshot(self.session_id, view.seq, view.slices)
 
-    def snapshot_at(self, seq: int) -> Snapshot:
+    def snapshot_at(self, seq: int) -> history.Snapshot:
         """Return the state as it was right after an earlier event, active or not."""
         with self._lock:
-            past = History(self._history.routes, self._log.get)
+            past = history.History(self._history.routes, self._log.get)
             past.add(one for one in self._history.records if one.seq <= seq)
-        return take_snapshot(self.session_id, past.seq, past.slices, policy=STATE)
+        return history.take_snapshot(self.session_id, past.seq, past.slices, policy=STATE)
 
     def is_active(self, seq: int) -> bool:
         """Say whether `rewind_to` may go to this event."""
         with self._lock:
             return self._history.is_active(seq)
 
-    def restore(self, snapshot: Snapshot) -> None:
+    def restore(self, snapshot: history.Snapshot) -> None:
         """Make the state that of a snapshot; history stays.
 
         Raises:
             SnapshotError: an unknown slice or a newer version; nothing was changed.
         """
-        snapshot_state(snapshot)
-        self.dispatch(SessionRestored(snapshot_ref=self.put(snapshot.to_json())))
+        history.snapshot_state(snapshot)
+        self.dispatch(history.SessionRestored(snapshot_ref=self.put(snapshot.to_json())))
 
     def rewind_to(self, seq: int, message_id: str = "") -> None:
         """Take back what happened after `seq`; nothing is deleted (P2.14).
@@ -228,7 +211,7 @@ class Session(Writable):
         Raises:
             SessionError: `REWIND_TARGET_INACTIVE`.
         """
-        self.dispatch(SessionRewound(to_seq=seq, message_id=message_id))
+        self.dispatch(history.SessionRewound(to_seq=seq, message_id=message_id))
 
     def reload(self) -> None:
         """Take over what others appended to the stream."""
@@ -244,11 +227,11 @@ class Session(Writable):
         if len(self.ancestors()) + 1 >= MAX_DEPTH:
             raise SessionError("sessions nest three deep", code="SESSION_TOO_DEEP")
         view = self.view()
-        state = take_snapshot(self.session_id, view.seq, view.slices, policy=STATE)
+        state = history.take_snapshot(self.session_id, view.seq, view.slices, policy=STATE)
         made = Session(parent=self, tags=self.tags, strict_bus=self.strict_bus, log=log)
         made._record(
             [
-                SessionForked(
+                history.SessionForked(
                     parent_id=self.session_id,
                     purpose=purpose,
                     snapshot_ref=made.put(state.to_json()),
@@ -292,7 +275,7 @@ class Session(Writable):
             with one._lock:
                 one.spent = one.spent + usage
 
-    def after(self, events: Sequence[object]) -> Slices:
+    def after(self, events: Sequence[object]) -> history.Slices:
         """Return the slices as they would be after these events."""
         with self._lock:
             facts = [self._storable(event) for event in events]
@@ -300,7 +283,7 @@ class Session(Writable):
 
     def is_history(self, event: object) -> bool:
         """Say whether an event changes `LOG` slices and no other (P2.3)."""
-        return all(kind.policy is LOG for kind in routed(event, self._history.routes))
+        return all(kind.policy is LOG for kind in history.routed(event, self._history.routes))
 
     def _take(self, fact: object, cause_id: str | None, turn_id: str | None) -> Iterator[Exception]:
         for one in self._record((fact,), cause_id, turn_id):
@@ -316,7 +299,7 @@ class Session(Writable):
             records = [NewRecord(self._mint.new("evt"), fact, cause_id, turn_id) for fact in facts]
             for _ in range(CONFLICT_RETRIES + 1):
                 for fact in facts:
-                    if isinstance(fact, SessionRewound):
+                    if isinstance(fact, history.SessionRewound):
                         self._history.require_active(fact.to_seq)
                 self._history.after(facts)  # every reducer has agreed before anything is written
                 try:
@@ -333,7 +316,7 @@ class Session(Writable):
         kind: type = type(event)
         if _is_system(event):
             return event
-        if not routed(event, self._history.routes):
+        if not history.routed(event, self._history.routes):
             raise SessionError(f"nothing routes {kind.__name__}", code="UNROUTED_EVENT")
         if _is_event(event):
             return event
@@ -354,7 +337,7 @@ class Session(Writable):
             at=_utc(one.at_ms),
             type=kind.name,
             v=kind.version,
-            event=item_of(one.fact),
+            event=history.item_of(one.fact),
             cause_id=one.cause_id,
             turn_id=one.turn_id,
         )
@@ -381,13 +364,13 @@ def _require_event(kind: type) -> None:
 def _is_system(event: object) -> bool:
     return isinstance(
         event,
-        SliceAppended
-        | SliceDispatched
-        | SliceReplaced
-        | SliceCleared
-        | SessionForked
-        | SessionRestored
-        | SessionRewound,
+        history.SliceAppended
+        | history.SliceDispatched
+        | history.SliceReplaced
+        | history.SliceCleared
+        | history.SessionForked
+        | history.SessionRestored
+        | history.SessionRewound,
     )
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from backshop.base.field_copy import made_from
 from backshop.formats import FormatError, Formats, Read, Selector, Source
 
 from .mount import FileProblem
@@ -22,7 +23,7 @@ class ReadPart(Selector):
 
     def selector(self) -> Selector:
         """Return which part is meant."""
-        return Selector(**{one.name: getattr(self, one.name) for one in fields(Selector)})
+        return made_from(Selector, self, without=("path",))
 
 
 class Insides:

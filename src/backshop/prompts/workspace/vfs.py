@@ -12,19 +12,7 @@ from ..definition.template import delimit
 from ..definition.tool import Tool, ToolContext, ToolResult
 from ..digest.builder import code, size_text
 from ..errors import PromptValidationError
-from .file_tool import (
-    FILE_TOOLS,
-    INFO_WITH_MAP,
-    READ_BY_MAP,
-    DeletePath,
-    EditTextFile,
-    GetFileInfo,
-    GlobFiles,
-    GrepFiles,
-    ListFiles,
-    ReadFile,
-    WriteTextFile,
-)
+from . import file_tool
 from .glob import Glob
 from .grep import MATCHES_MAX, search
 from .mount import FileProblem, Mount
@@ -134,7 +122,7 @@ class VfsSection(WorkspaceSection):
 
     # --- tools -----------------------------------------------------------------------------------
 
-    def list_files(self, params: ListFiles, session: Keeper) -> ToolResult:
+    def list_files(self, params: file_tool.ListFiles, session: Keeper) -> ToolResult:
         """List files page by page."""
         folder = checked_folder(params.prefix)
         found = Files.of(session.view(), self.key).below(folder)
@@ -154,7 +142,7 @@ class VfsSection(WorkspaceSection):
             },
         )
 
-    def get_file_info(self, params: GetFileInfo, session: Keeper) -> ToolResult:
+    def get_file_info(self, params: file_tool.GetFileInfo, session: Keeper) -> ToolResult:
         """Say what a file is."""
         one = self._file(session, params.path)
         value: dict[str, Any] = _listed(one)
@@ -168,10 +156,10 @@ class VfsSection(WorkspaceSection):
                 value["lines"] = text.count("\n") + (1 if text and not text.endswith("\n") else 0)
         return ToolResult(True, one.path, value)
 
-    def read_file(self, params: ReadFile | ReadPart, session: Keeper) -> ToolResult:
+    def read_file(self, params: file_tool.ReadFile | ReadPart, session: Keeper) -> ToolResult:
         """Return a window of lines, or with formats any part the map lists."""
         one = self._file(session, params.path)
-        if not isinstance(params, ReadFile):
+        if not isinstance(params, file_tool.ReadFile):
             return self._read_part(params, one, session)
         lines = text_of(one.path, content_of(session, one, self.mounts)).splitlines(keepends=True)
         wanted = lines[params.line_start - 1 : params.line_start - 1 + params.line_count]
@@ -206,7 +194,7 @@ class VfsSection(WorkspaceSection):
         value: dict[str, Any] = dict(found.to_json(one.path))
         return ToolResult(True, delimit("file", one.path, value.pop("text")), value)
 
-    def glob_files(self, params: GlobFiles, session: Keeper) -> ToolResult:
+    def glob_files(self, params: file_tool.GlobFiles, session: Keeper) -> ToolResult:
         """Find files by name."""
         folder = checked_folder(params.path)
         below = Files.of(session.view(), self.key).below(folder)
@@ -214,7 +202,7 @@ class VfsSection(WorkspaceSection):
         names = [one.path for one in found[:GLOB_MAX_PATHS]]
         return ToolResult(True, f"{len(found)} files match", {"paths": names, "total": len(found)})
 
-    def grep_files(self, params: GrepFiles, session: Keeper) -> ToolResult:
+    def grep_files(self, params: file_tool.GrepFiles, session: Keeper) -> ToolResult:
         """Find lines by a pattern."""
         folder = checked_folder(params.path)
         files = Files.of(session.view(), self.key).below(folder)
@@ -238,7 +226,7 @@ class VfsSection(WorkspaceSection):
         more = f", the first {MATCHES_MAX} of them below" if total > MATCHES_MAX else ""
         return ToolResult(True, f"{total} lines match{more}", value)
 
-    def write_text_file(self, params: WriteTextFile, session: Keeper) -> ToolResult:
+    def write_text_file(self, params: file_tool.WriteTextFile, session: Keeper) -> ToolResult:
         """Create or replace a text file in the overlay."""
         path = checked_path(params.path)
         files = Files.of(session.view(), self.key)
@@ -247,7 +235,7 @@ class VfsSection(WorkspaceSection):
         _check_parents(files, path)
         return self._write(session, path, params.content)
 
-    def edit_text_file(self, params: EditTextFile, session: Keeper) -> ToolResult:
+    def edit_text_file(self, params: file_tool.EditTextFile, session: Keeper) -> ToolResult:
         """Replace exact pieces of a text file, all or none (F6.9)."""
         one = self._file(session, params.path)
         text = text_of(one.path, content_of(session, one, self.mounts))
@@ -276,7 +264,7 @@ class VfsSection(WorkspaceSection):
         session.dispatch(PathRead(self.key, path))
         return ToolResult(True, f"wrote {path}", {"path": path, "size": len(data)})
 
-    def delete_path(self, params: DeletePath, session: Keeper) -> ToolResult:
+    def delete_path(self, params: file_tool.DeletePath, session: Keeper) -> ToolResult:
         """Delete a file, or a folder with all in it, in the overlay."""
         path = checked_path(params.path)
         files = Files.of(session.view(), self.key)
@@ -299,13 +287,14 @@ def _insides(formats: Formats) -> Insides:
 
 def _tools(section: VfsSection, writable: bool, *, looks_inside: bool) -> tuple[Tool, ...]:
     offered = {
-        name: (params, effects, description) for name, params, effects, description in FILE_TOOLS
+        name: (params, effects, description)
+        for name, params, effects, description in file_tool.FILE_TOOLS
     }
     if looks_inside:
         from .inside import ReadPart
 
-        offered["get_file_info"] = (GetFileInfo, "read", INFO_WITH_MAP)
-        offered["read_file"] = (ReadPart, "read", READ_BY_MAP)
+        offered["get_file_info"] = (file_tool.GetFileInfo, "read", file_tool.INFO_WITH_MAP)
+        offered["read_file"] = (ReadPart, "read", file_tool.READ_BY_MAP)
     return tuple(
         Tool(name, description, params, _handler(section, name), effects=effects)
         for name, (params, effects, description) in offered.items()

@@ -14,7 +14,7 @@ from ..errors import RailsError, not_healthy
 from ..repository import Sessions, outside_tokens, stream_of, translated
 from ..session import home_event, local
 from ..session.home_event import SessionChanged
-from ..session.local import Local, Origin
+from ..session.local import ImportOrigin, Local
 from . import document, import_check, import_ids
 from .document import Content
 from .import_ids import Arrival
@@ -64,7 +64,7 @@ def wire_form(session_id: str, event: Json) -> Json:
 
 
 def _store(sessions: Sessions, content: Content, coming: Arrival, caller: Caller) -> None:
-    origin = Origin(
+    origin = ImportOrigin(
         bundle_id=content.bundle_id,
         session_id=content.session_id,
         salvaged=content.is_salvaged,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 from backshop.base.codec import camel
-from backshop.base.command import Command, Nothing, commands_of
+from backshop.base.command import Command, Nothing, method_command
 
 from ..definition.finding import Finding
 from ..definition.identity import SourceKind
@@ -306,86 +307,52 @@ def _validated(checked: Checked) -> WorkflowValidated:
     )
 
 
-_command = commands_of("rails")
-
+_PATH = ("workspace_path",)
+_command = partial(method_command, phase="rails")
+_read = partial(_command, role="read", anybody=True)
+_own = partial(_command, role="owner", writes=True)
 
 DEFINITION_COMMANDS: tuple[Command[Definitions, Any, Any], ...] = (
-    _command(
+    _read(
         "RailsWorkflowValidate",
         "Check a workflow definition and list all findings.",
-        WorkflowValidate,
-        WorkflowValidated,
         Definitions.workflow_validate,
-        role="read",
-        anybody=True,
-        server_paths=("path", "workspace_path"),
+        server_paths=("path", *_PATH),
     ),
-    _command(
+    _read(
         "RailsWorkflowSource",
         "Show a workflow definition as it was written.",
-        WorkflowSource,
-        WorkflowText,
         Definitions.workflow_source,
-        role="read",
-        anybody=True,
-        server_paths=("workspace_path",),
+        server_paths=_PATH,
     ),
-    _command(
+    _own(
         "RailsWorkflowSave",
         "Save a workflow definition that passes every check.",
-        WorkflowSave,
-        WorkflowSaved,
         Definitions.workflow_save,
-        writes=True,
-        role="owner",
-        server_paths=("workspace_path",),
+        server_paths=_PATH,
     ),
-    _command(
+    _own(
         "RailsWorkflowCopy",
         "Save a workflow under another id.",
-        WorkflowCopy,
-        WorkflowSaved,
         Definitions.workflow_copy,
-        writes=True,
-        role="owner",
-        server_paths=("workspace_path",),
+        server_paths=_PATH,
     ),
-    _command(
+    _own(
         "RailsWorkflowNew",
         "Write a commented starting point for a workflow.",
-        WorkflowNew,
-        WorkflowSaved,
         Definitions.workflow_new,
-        writes=True,
-        role="owner",
-        server_paths=("workspace_path",),
+        server_paths=_PATH,
     ),
-    _command(
+    _own(
         "RailsWorkflowDelete",
         "Take a workflow definition away; runs that began with it go on.",
-        WorkflowDelete,
-        WorkflowDeleted,
         Definitions.workflow_delete,
-        writes=True,
-        role="owner",
-        server_paths=("workspace_path",),
+        server_paths=_PATH,
     ),
-    _command(
+    _own(
         "RailsSourcesSync",
         "Fetch the configured repositories of workflows.",
-        Nothing,
-        SourcesSynced,
         Definitions.sources_sync,
-        writes=True,
-        role="owner",
     ),
-    _command(
-        "RailsBuiltinsList",
-        "List what workflow authors can use.",
-        Nothing,
-        BuiltinsListed,
-        Definitions.builtins_list,
-        role="read",
-        anybody=True,
-    ),
+    _read("RailsBuiltinsList", "List what workflow authors can use.", Definitions.builtins_list),
 )

@@ -5,18 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from backshop.rails.definition import template
+from backshop.rails.definition import template, workflow
 from backshop.rails.definition.finding import Finding, Findings, TooManyFindings, has_error
-from backshop.rails.definition.workflow import (
-    Assessment,
-    Confirmation,
-    Definition,
-    FeatureUse,
-    LoopRule,
-    LoopType,
-    Step,
-    StepKind,
-)
 from backshop.rails.packs import LOOP_CONTROL, PACKS
 
 from . import blocks as prompt_blocks
@@ -38,7 +28,7 @@ _CAPABILITY_NAMES = {"delegation": "delegating to subagents", "web_browsing": "w
 class Outcome:
     """What became of a definition: `compiled` is None when a finding is an error."""
 
-    definition: Definition | None
+    definition: workflow.Definition | None
     compiled: Compiled | None
     findings: tuple[Finding, ...]
 
@@ -80,7 +70,10 @@ def compile_source(
 
 
 def _compile(
-    definition: Definition, library: Library, bindings: Mapping[str, str], findings: Findings
+    definition: workflow.Definition,
+    library: Library,
+    bindings: Mapping[str, str],
+    findings: Findings,
 ) -> Compiled:
     expanded = expand(definition, library, findings)
     checks.check_step_ids(definition.steps, expanded.steps, findings)
@@ -123,10 +116,10 @@ class _Build:
 
     def __init__(
         self,
-        definition: Definition,
-        features: tuple[FeatureUse, ...],
+        definition: workflow.Definition,
+        features: tuple[workflow.FeatureUse, ...],
         bindings: prompt_blocks.Bindings,
-        assessments: Mapping[str, Assessment],
+        assessments: Mapping[str, workflow.Assessment],
         findings: Findings,
     ) -> None:
         self._features = features
@@ -138,11 +131,11 @@ class _Build:
         self._probes_visible = (config or {}).get("probeVisibility") == "visible"
         self.functions: dict[str, Function] = {}
 
-    def step(self, step: Step, around: Sequence[Scope]) -> CompiledStep:
+    def step(self, step: workflow.Step, around: Sequence[Scope]) -> CompiledStep:
         """Compile one step; `around` holds the function scopes it stands in, nearest first."""
         checks.check_contract(step, self._findings)
         checks.check_assessments(self._assessments, step, self._findings)
-        if step.kind is StepKind.LOOP:
+        if step.kind is workflow.StepKind.LOOP:
             return self._loop(step, around)
         functions = used_functions(step, around, self._findings)
         self.functions |= {one.id: one for one in functions}
@@ -165,7 +158,7 @@ class _Build:
             user_inputs=step.user_inputs,
             notes_optional=step.notes_optional,
             function_refs=tuple(one.id for one in functions),
-            delegations=step.delegations if step.kind is StepKind.PARALLEL else None,
+            delegations=step.delegations if step.kind is workflow.StepKind.PARALLEL else None,
             probe=step.probe,
             provenance=step.provenance,
             collapsed=step.probe is not None and not self._probes_visible,
@@ -177,27 +170,27 @@ class _Build:
         """Return an authored text with its bindings resolved."""
         return self._bindings.apply(text, pointer)
 
-    def _prompt(self, step: Step) -> str:
+    def _prompt(self, step: workflow.Step) -> str:
         if step.blocks is None:
             text = (step.prompt or "").rstrip("\n")  # a YAML text ends in one; R7.17 adds its own
             return self.text(text, f"{step.pointer}/prompt")
         resolved = prompt_blocks.resolve_refs(step.blocks, step.pointer, self._findings)
         return self.text(prompt_blocks.render(resolved), f"{step.pointer}/promptBlocks")
 
-    def _guidance(self, step: Step) -> tuple[str, ...]:
+    def _guidance(self, step: workflow.Step) -> tuple[str, ...]:
         lines = [self.text(line, f"{step.pointer}/guidance") for line in step.guidance]
         if step.probe is None:
             lines += self._capability_lines
         return tuple(dict.fromkeys(lines))
 
-    def _loop(self, step: Step, around: Sequence[Scope]) -> CompiledStep:
+    def _loop(self, step: workflow.Step, around: Sequence[Scope]) -> CompiledStep:
         inside = (scope("loop", step.id, step.functions), *around)
         body = tuple(self.step(one, inside) for one in step.body)
         control = _control(step.loop, body) if step.loop else None
         checks.check_loop(step, control, self._findings)
         return CompiledStep(
             step_id=step.id,
-            kind=StepKind.LOOP,
+            kind=workflow.StepKind.LOOP,
             title=self.text(step.title, f"{step.pointer}/title"),
             run_condition=step.run_condition or None,
             notes_optional=step.notes_optional,
@@ -207,15 +200,15 @@ class _Build:
         )
 
 
-def _normal(confirmation: Confirmation) -> Confirmation:
+def _normal(confirmation: workflow.Confirmation) -> workflow.Confirmation:
     return replace(confirmation, condition=confirmation.condition or None)
 
 
-def _control(rule: LoopRule, body: Sequence[CompiledStep]) -> LoopControl | None:
+def _control(rule: workflow.LoopRule, body: Sequence[CompiledStep]) -> LoopControl | None:
     """Decide what a loop is decided by (R1.25); None when nothing was given."""
-    if rule.type is LoopType.FOR:
+    if rule.type is workflow.LoopType.FOR:
         return LoopControl.COUNT
-    if rule.type is LoopType.FOR_EACH:
+    if rule.type is workflow.LoopType.FOR_EACH:
         return LoopControl.ITEMS
     if rule.by_artifact:
         return LoopControl.ARTIFACT
@@ -229,7 +222,7 @@ def _decides(step: CompiledStep) -> bool:
 
 
 def _compiled_loop(
-    rule: LoopRule, control: LoopControl | None, body: Sequence[CompiledStep]
+    rule: workflow.LoopRule, control: LoopControl | None, body: Sequence[CompiledStep]
 ) -> Loop:
     items = control is LoopControl.ITEMS
     item_var = (rule.item_var or "currentItem") if items else None
@@ -264,7 +257,7 @@ def _texts(step: CompiledStep) -> Iterator[str]:
         yield from _texts(inner)
 
 
-def _capability_lines(definition: Definition) -> Iterator[str]:
+def _capability_lines(definition: workflow.Definition) -> Iterator[str]:
     """Say in every step what the workflow wishes of optional capabilities (R8.14, R8.15)."""
     for capability, level in sorted(definition.capabilities.items()):
         name = _CAPABILITY_NAMES[capability]
@@ -278,8 +271,8 @@ def _capability_lines(definition: Definition) -> Iterator[str]:
 
 
 def _assessments(
-    definition: Definition, expanded: Expanded, findings: Findings
-) -> dict[str, Assessment]:
+    definition: workflow.Definition, expanded: Expanded, findings: Findings
+) -> dict[str, workflow.Assessment]:
     """Return the workflow's own assessments and those of the routines it calls."""
     found = {one.id: one for one in definition.assessments}
     for template_id, routine in expanded.routines.items():

@@ -13,25 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from backshop.base.codec import camel
-from backshop.rails.definition.workflow import (
-    AUTHORED,
-    NO_CONFIRMATION,
-    NO_RECOMMENDATION,
-    Assessment,
-    ConditionData,
-    Confirmation,
-    Consequence,
-    ContractUse,
-    Delegation,
-    FeatureUse,
-    Fragment,
-    LoopType,
-    Provenance,
-    Recommended,
-    Reference,
-    StepKind,
-    UserInput,
-)
+from backshop.rails.definition import workflow
 
 SCHEMA_VERSION = 1
 
@@ -55,13 +37,13 @@ class Loop:
     `{{itemVar.field}}`, so items must be objects (R1.25).
     """
 
-    type: LoopType
+    type: workflow.LoopType
     control: LoopControl
     max_iterations: int
     iteration_var: str = "currentIteration"
     item_var: str | None = None
     index_var: str | None = None
-    condition: ConditionData | None = None
+    condition: workflow.ConditionData | None = None
     count: int | str | None = None
     items: str | None = None
     uses_item_fields: bool = False
@@ -80,27 +62,27 @@ class CompiledStep:
     """
 
     step_id: str
-    kind: StepKind = StepKind.STANDARD
+    kind: workflow.StepKind = workflow.StepKind.STANDARD
     title: str
     prompt: str = ""
     agent_role: str | None = None
     model_tier: str | None = None
     guidance: tuple[str, ...] = ()
-    fragments: tuple[Fragment, ...] = ()
-    require_confirmation: Confirmation = NO_CONFIRMATION
-    run_condition: ConditionData | None = None
-    contract: ContractUse | None = None
+    fragments: tuple[workflow.Fragment, ...] = ()
+    require_confirmation: workflow.Confirmation = workflow.NO_CONFIRMATION
+    run_condition: workflow.ConditionData | None = None
+    contract: workflow.ContractUse | None = None
     validation: dict[str, object] | None = None
     assessment_refs: tuple[str, ...] = ()
-    consequences: tuple[Consequence, ...] = ()
-    user_inputs: tuple[UserInput, ...] = ()
+    consequences: tuple[workflow.Consequence, ...] = ()
+    user_inputs: tuple[workflow.UserInput, ...] = ()
     notes_optional: bool = False
     function_refs: tuple[str, ...] = ()
-    delegations: tuple[Delegation, ...] | None = None
+    delegations: tuple[workflow.Delegation, ...] | None = None
     loop: Loop | None = None
     body: tuple[CompiledStep, ...] | None = None
     probe: str | None = None
-    provenance: Provenance = AUTHORED
+    provenance: workflow.Provenance = workflow.AUTHORED
     collapsed: bool = False
 
 
@@ -142,12 +124,12 @@ class Compiled:
     agent_role: str | None = None
     model_tier: str | None = None
     capabilities: dict[str, str]
-    features: tuple[FeatureUse, ...] = ()
-    recommended_preferences: Recommended = NO_RECOMMENDATION
+    features: tuple[workflow.FeatureUse, ...] = ()
+    recommended_preferences: workflow.Recommended = workflow.NO_RECOMMENDATION
     contracts: tuple[Contract, ...] = ()
-    assessments: tuple[Assessment, ...] = ()
+    assessments: tuple[workflow.Assessment, ...] = ()
     functions: tuple[Function, ...] = ()
-    references: tuple[Reference, ...] = ()
+    references: tuple[workflow.Reference, ...] = ()
     bindings: dict[str, str]
     meta_guidance: tuple[str, ...] = ()
     preconditions: tuple[str, ...] = ()

@@ -6,16 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import get_args
 
+from backshop.rails.definition import workflow
 from backshop.rails.definition.finding import Findings
-from backshop.rails.definition.workflow import (
-    Assessment,
-    Definition,
-    Dimension,
-    FeatureUse,
-    Recommended,
-    Reference,
-    Slot,
-)
 from backshop.rails.packs import CAPABILITIES
 from backshop.rails.session.events import Autonomy, RiskPolicy
 
@@ -33,7 +25,9 @@ LEVELS = ("required", "preferred", "disabled")
 METRICS = ("coding", "review", "research", "design", "ticket", "none")
 
 
-def read_definition(data: object, findings: Findings, *, strict: bool = False) -> Definition | None:
+def read_definition(
+    data: object, findings: Findings, *, strict: bool = False
+) -> workflow.Definition | None:
     """Read a definition; None when it is not even an object with an id and steps."""
     if not isinstance(data, Mapping):
         findings.error("WF_SCHEMA", "", "a workflow is an object")
@@ -47,7 +41,7 @@ def read_definition(data: object, findings: Findings, *, strict: bool = False) -
     steps = read_steps(top, "steps")
     if top.has("steps") and isinstance(top.raw("steps"), list) and not top.raw("steps"):
         top.error("steps", "a workflow has at least one step")
-    definition = Definition(
+    definition = workflow.Definition(
         id=workflow_id or "",
         name=name or "",
         description=description or "",
@@ -93,11 +87,11 @@ def _capabilities(top: Fields) -> dict[str, str]:
     return found
 
 
-def _features(top: Fields) -> tuple[FeatureUse, ...]:
+def _features(top: Fields) -> tuple[workflow.FeatureUse, ...]:
     found = []
     for index, item in enumerate(top.items("features")):
         if isinstance(item, str):
-            found.append(FeatureUse(id=item))
+            found.append(workflow.FeatureUse(id=item))
             continue
         fields = top.inner(f"features/{index}", item)
         if fields is None:
@@ -106,15 +100,15 @@ def _features(top: Fields) -> tuple[FeatureUse, ...]:
         config = fields.mapping("config") if fields.has("config") else None
         fields.done()
         if feature_id:
-            found.append(FeatureUse(id=feature_id, config=config or None))
+            found.append(workflow.FeatureUse(id=feature_id, config=config or None))
     return tuple(found)
 
 
-def _recommended(top: Fields) -> Recommended:
+def _recommended(top: Fields) -> workflow.Recommended:
     fields = top.members("recommendedPreferences")
     if fields is None:
-        return Recommended()
-    recommended = Recommended(
+        return workflow.Recommended()
+    recommended = workflow.Recommended(
         recommended_autonomy=fields.choice("recommendedAutonomy", get_args(Autonomy)),
         recommended_risk_policy=fields.choice("recommendedRiskPolicy", get_args(RiskPolicy)),
     )
@@ -122,11 +116,11 @@ def _recommended(top: Fields) -> Recommended:
     return recommended
 
 
-def _assessment(fields: Fields) -> Assessment:
+def _assessment(fields: Fields) -> workflow.Assessment:
     dimensions = tuple(_dimension(one) for one in fields.each("dimensions"))
     if not dimensions:
         fields.error("dimensions", "an assessment has at least one dimension")
-    assessment = Assessment(
+    assessment = workflow.Assessment(
         id=fields.text("id", required=True, pattern=NAME) or "",
         purpose=fields.text("purpose", required=True) or "",
         dimensions=dimensions,
@@ -135,11 +129,11 @@ def _assessment(fields: Fields) -> Assessment:
     return assessment
 
 
-def _dimension(fields: Fields) -> Dimension:
+def _dimension(fields: Fields) -> workflow.Dimension:
     levels = fields.texts("levels", unique=True)
     if len(levels) < 2:
         fields.error("levels", "a dimension has at least two levels")
-    dimension = Dimension(
+    dimension = workflow.Dimension(
         id=fields.text("id", required=True, pattern=NAME) or "",
         purpose=fields.text("purpose", required=True) or "",
         levels=levels,
@@ -149,8 +143,8 @@ def _dimension(fields: Fields) -> Dimension:
     return dimension
 
 
-def _references(top: Fields) -> tuple[Reference, ...]:
-    found: dict[str, Reference] = {}
+def _references(top: Fields) -> tuple[workflow.Reference, ...]:
+    found: dict[str, workflow.Reference] = {}
     for fields in top.each("references", code="WF_REFERENCE_INVALID"):
         reference = _reference(fields)
         if reference.id in found:
@@ -159,9 +153,9 @@ def _references(top: Fields) -> tuple[Reference, ...]:
     return tuple(found.values())
 
 
-def _reference(fields: Fields) -> Reference:
+def _reference(fields: Fields) -> workflow.Reference:
     fields.need("authoritative")
-    reference = Reference(
+    reference = workflow.Reference(
         id=fields.text("id", required=True) or "",
         title=fields.text("title", required=True) or "",
         source=fields.text("source", required=True) or "",
@@ -173,8 +167,8 @@ def _reference(fields: Fields) -> Reference:
     return reference
 
 
-def _slot(fields: Fields) -> Slot:
-    slot = Slot(
+def _slot(fields: Fields) -> workflow.Slot:
+    slot = workflow.Slot(
         slot_id=fields.text("slotId", required=True, pattern=SLOT_ID) or "",
         purpose=fields.text("purpose", required=True) or "",
         default=fields.text("default", 1, BINDING_MAX_CHARS, required=True) or "",

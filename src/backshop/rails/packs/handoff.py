@@ -2,39 +2,28 @@
 
 from __future__ import annotations
 
-from .shape import (
-    CONFIDENCE,
-    DATE_TIME,
-    POSITIVE,
-    UUID,
-    VERSION,
-    list_of,
-    object_of,
-    one_of,
-    pack,
-    text,
-)
+from . import shape
 
 HANDOFFS = (
-    pack(
+    shape.pack(
         "discovery_handoff",
         "A chosen direction",
         {
-            "version": VERSION,
-            "selectedDirection": text(1),
-            "designDocPath": text(),
-            "confidenceBand": CONFIDENCE,
-            "keyInvariants": list_of(text(high=200), 12),
+            "version": shape.VERSION,
+            "selectedDirection": shape.text(1),
+            "designDocPath": shape.text(),
+            "confidenceBand": shape.CONFIDENCE,
+            "keyInvariants": shape.list_of(shape.text(high=200), 12),
         },
         {
-            "rejectedDirections": list_of(
-                object_of({"direction": text(0, 200), "reason": text(0, 300)}), 5
+            "rejectedDirections": shape.list_of(
+                shape.object_of({"direction": shape.text(0, 200), "reason": shape.text(0, 300)}), 5
             ),
-            "implementationConstraints": list_of(text(high=200), 8),
-            "keyCodebaseLocations": list_of(
-                object_of({"path": text(0, 300), "relevance": text(0, 150)}), 10
+            "implementationConstraints": shape.list_of(shape.text(high=200), 8),
+            "keyCodebaseLocations": shape.list_of(
+                shape.object_of({"path": shape.text(0, 300), "relevance": shape.text(0, 150)}), 10
             ),
-            "selectionTier": one_of(
+            "selectionTier": shape.one_of(
                 *("strong_recommendation", "provisional_recommendation", "insufficient_signal")
             ),
         },
@@ -46,18 +35,18 @@ HANDOFFS = (
             "keyInvariants": ["Example: no message is delivered twice"],
         },
     ),
-    pack(
+    shape.pack(
         "shaping_handoff",
         "A shaped pitch",
         {
-            "version": VERSION,
-            "pitchPath": text(1),
-            "selectedShape": text(1, 200),
-            "appetite": text(1, 100),
-            "keyConstraints": list_of(text(high=200), 8),
-            "rabbitHoles": list_of(text(high=200), 6),
-            "outOfScope": list_of(text(high=200), 6),
-            "validationChecklist": list_of(text(high=200), 10),
+            "version": shape.VERSION,
+            "pitchPath": shape.text(1),
+            "selectedShape": shape.text(1, 200),
+            "appetite": shape.text(1, 100),
+            "keyConstraints": shape.list_of(shape.text(high=200), 8),
+            "rabbitHoles": shape.list_of(shape.text(high=200), 6),
+            "outOfScope": shape.list_of(shape.text(high=200), 6),
+            "validationChecklist": shape.list_of(shape.text(high=200), 10),
         },
         example={
             "version": 1,
@@ -70,20 +59,20 @@ HANDOFFS = (
             "validationChecklist": ["Example: an unread item is found in two clicks"],
         },
     ),
-    pack(
+    shape.pack(
         "coding_handoff",
         "What a change did",
         {
-            "version": VERSION,
-            "keyDecisions": list_of(text(high=200), 8),
-            "knownLimitations": list_of(text(high=200), 6),
-            "testsAdded": list_of(text(high=200), 10),
-            "filesChanged": list_of(text(high=300), 20),
+            "version": shape.VERSION,
+            "keyDecisions": shape.list_of(shape.text(high=200), 8),
+            "knownLimitations": shape.list_of(shape.text(high=200), 6),
+            "testsAdded": shape.list_of(shape.text(high=200), 10),
+            "filesChanged": shape.list_of(shape.text(high=300), 20),
         },
         {
-            "branchName": text(),
-            "correctedAssumptions": list_of(
-                object_of({"assumed": text(0, 200), "actual": text(0, 200)}), 6
+            "branchName": shape.text(),
+            "correctedAssumptions": shape.list_of(
+                shape.object_of({"assumed": shape.text(0, 200), "actual": shape.text(0, 200)}), 6
             ),
         },
         example={
@@ -94,37 +83,40 @@ HANDOFFS = (
             "filesChanged": ["src/example.py"],
         },
     ),
-    pack(
+    shape.pack(
         "differentiation_handoff",
         "A defensible position",
         {
-            "version": VERSION,
+            "version": shape.VERSION,
             "schemaVersion": {"const": "1.0.0"},
-            "generatedAt": DATE_TIME,
-            "evidenceFreshness": object_of(
-                {"oldestCapturedAt": DATE_TIME, "newestCapturedAt": DATE_TIME}
+            "generatedAt": shape.DATE_TIME,
+            "evidenceFreshness": shape.object_of(
+                {"oldestCapturedAt": shape.DATE_TIME, "newestCapturedAt": shape.DATE_TIME}
             ),
-            "validationChecklist": list_of(text(high=200), 10),
-            "shapingHandoff": object_of(
+            "validationChecklist": shape.list_of(shape.text(high=200), 10),
+            "shapingHandoff": shape.object_of(
                 {
-                    "rawIdea": text(1),
-                    "problem": text(1),
-                    "baseline": text(1),
-                    "appetiteHint": one_of("small_batch", "big_batch"),
-                    "noGosHints": list_of(text()),
-                    "constraints": object_of(
-                        {"teamSize": POSITIVE, "technicalCapabilities": list_of(text(), least=1)},
-                        {"exclusions": list_of(text())},
-                    ),
-                    "evidenceTopK": list_of(UUID, 10),
-                    "defensibilityClaim": object_of(
+                    "rawIdea": shape.text(1),
+                    "problem": shape.text(1),
+                    "baseline": shape.text(1),
+                    "appetiteHint": shape.one_of("small_batch", "big_batch"),
+                    "noGosHints": shape.list_of(shape.text()),
+                    "constraints": shape.object_of(
                         {
-                            "power": one_of(
+                            "teamSize": shape.POSITIVE,
+                            "technicalCapabilities": shape.list_of(shape.text(), least=1),
+                        },
+                        {"exclusions": shape.list_of(shape.text())},
+                    ),
+                    "evidenceTopK": shape.list_of(shape.UUID, 10),
+                    "defensibilityClaim": shape.object_of(
+                        {
+                            "power": shape.one_of(
                                 *("Counter-Positioning", "Switching Costs", "Network Economies"),
                                 *("Scale Economies", "Cornered Resource", "Process Power"),
                                 *("Branding", "None_Imitable"),
                             ),
-                            "cannibalization": text(1),
+                            "cannibalization": shape.text(1),
                         }
                     ),
                 }

@@ -13,26 +13,15 @@ from backshop.base.limits import BLOCKED_ATTEMPTS_BUILTIN_MAX, BLOCKED_ATTEMPTS_
 from ..errors import RailsError
 from ..session import events as ev
 from ..session.state import NodeState, SessionState
-from . import answer, capability, graph, inputs, interpret, preference, prompt, reason
+from . import answer, capability, graph, inputs, interpret, preference, prompt, reason, start
 from . import contract as run_contract
-from .answer import Facts, handed_in
-from .inputs import Request, Submitted
-from .interpret import Engine, Workflow
-from .judge import Handed, Judgement, decides_loop, judge, warning
+from .answer import AnswerFacts, handed_in
+from .inputs import Submitted
+from .interpret import Position, Workflow
+from .judge import Acknowledgement, Judgement, decides_loop, judge, warning
 from .plan import Plan, artifact_order
 from .reason import Reason
 from .snapshot import Blocked, Snapshot
-from .start import (
-    Decided,
-    excess_warnings,
-    first_offer,
-    missing_reason,
-    notes_warnings,
-    observe,
-    place_of,
-    refused_warnings,
-    source_of,
-)
 
 Json = dict[str, object]
 FORK_SIBLINGS_MAX = 10
@@ -50,15 +39,9 @@ class Policy:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Acknowledge:
+class Acknowledge(start.Note):
     """A wish to have a node's pending step counted as done."""
 
-    session_id: str
-    node_id: str
-    attempt_id: str
-    workflow: Workflow
-    snapshot: Snapshot
-    request: Request
     policy: Policy
     kept: Submitted = field(default_factory=Submitted)
     """What blocked attempts of this step brought (R6.14)."""
@@ -84,7 +67,7 @@ class Acknowledge:
         return preference.granted(now, self.request.preferences, only_careful=is_limited)
 
 
-def advance(state: SessionState, wish: Acknowledge) -> Decided:
+def advance(state: SessionState, wish: Acknowledge) -> start.Decided:
     """Count the pending step as done, or say why it is not (R7.22)."""
     node, workflow, engine = state.nodes[wish.node_id], wish.workflow, wish.snapshot.engine
     if engine.pending is None:
@@ -100,7 +83,7 @@ def advance(state: SessionState, wish: Acknowledge) -> Decided:
         engine,
         node,
         context,
-        Handed(
+        Acknowledgement(
             output=wish.output,
             context=wish.request.context,
             is_agents=wish.request.by != "person",
@@ -118,7 +101,7 @@ def advance(state: SessionState, wish: Acknowledge) -> Decided:
             choice = interpret.after(
                 workflow, engine, context, decision=judgement.decision, skip_missing=False
             )
-            found = [missing_reason(one) for one in choice.missing]
+            found = [start.missing_reason(one) for one in choice.missing]
         if found or choice is None or choice.engine is None:
             return _blocked(state, wish, judgement, found, context)
         return _advanced(state, wish, judgement, choice, context, ())
@@ -126,7 +109,7 @@ def advance(state: SessionState, wish: Acknowledge) -> Decided:
     if decides_loop(workflow.steps[engine.pending.step_id]) and decision == "none":
         decision = "stop"  # R1.26
     choice = interpret.after(workflow, engine, context, decision=decision, skip_missing=True)
-    found = [*judgement.reasons, *(missing_reason(one) for one in choice.missing)]
+    found = [*judgement.reasons, *(start.missing_reason(one) for one in choice.missing)]
     return _advanced(state, wish, judgement, choice, context, found)
 
 
@@ -175,7 +158,7 @@ def _advanced(
     choice: interpret.Choice,
     context: Mapping[str, object],
     as_gaps: Sequence[Reason],
-) -> Decided:
+) -> start.Decided:
     assert choice.engine is not None
     node, workflow = state.nodes[wish.node_id], wish.workflow
     to_node = did("node", node.node_id, wish.attempt_id)
@@ -202,8 +185,8 @@ def _advanced(
             if (edge := state.nodes[child].edge) and edge.edge_kind == "acked_step"
         ]
         more["fork"] = {"fromNodeId": node.node_id, "siblings": siblings[-FORK_SIBLINGS_MAX:]}
-    facts = Facts(
-        place=place_of(state, wish.session_id, node),
+    facts = AnswerFacts(
+        place=start.place_of(state, wish.session_id, node),
         mode=mode,
         wished=refused or node.wished,
         rendered=prompt.render(workflow, choice.engine, context, mode),
@@ -211,7 +194,7 @@ def _advanced(
         gaps=[encode(one) for one in gaps],
         more=more,
     )
-    body = answer.stored(answer.body(facts, first_offer(to_node, workflow, choice.engine)))
+    body = answer.stored(answer.body(facts, start.first_offer(to_node, workflow, choice.engine)))
     is_lean = wish.request.by == "builtin"
     plan = Plan(wish.session_id, node.run_id, to_node, is_lean=is_lean)
     event = _record(plan, wish, ev.Outcome("advanced", to_node), body)
@@ -221,8 +204,8 @@ def _advanced(
     plan.trace([*_rewind_trace(node), *choice.trace])
     for one in warnings:
         plan.warning(one)
-    observe(plan, state, wish.observations)
-    return Decided(plan, body, to_node, snapshot, context)
+    start.observe(plan, state, wish.observations)
+    return start.Decided(plan, body, to_node, snapshot, context)
 
 
 def _blocked(
@@ -231,7 +214,7 @@ def _blocked(
     judgement: Judgement,
     found: Sequence[Reason],
     context: Mapping[str, object],
-) -> Decided:
+) -> start.Decided:
     node, workflow = state.nodes[wish.node_id], wish.workflow
     engine = wish.snapshot.engine
     run = state.runs[node.run_id]
@@ -255,8 +238,8 @@ def _blocked(
     )
     snapshot = Snapshot(workflow.hash, engine, blocked)
     warnings = _all_warnings(wish, judgement, node, mode)
-    facts = Facts(
-        place=place_of(state, wish.session_id, node),
+    facts = AnswerFacts(
+        place=start.place_of(state, wish.session_id, node),
         mode=mode,
         wished=refused or node.wished,
         context={key: value for one in found for key, value in one.context.items()},
@@ -269,7 +252,7 @@ def _blocked(
         validation=_validation(judgement),
         example=_example(workflow, rendered, found),
     )
-    body = answer.stored(answer.body(facts, first_offer(to_node, workflow, engine)))
+    body = answer.stored(answer.body(facts, start.first_offer(to_node, workflow, engine)))
     is_lean = wish.request.by == "builtin"
     plan = Plan(wish.session_id, node.run_id, to_node, is_lean=is_lean)
     event = _record(plan, wish, ev.Outcome("blocked", to_node, tuple(listed)), body)
@@ -278,8 +261,8 @@ def _blocked(
     _judged(plan, wish, judgement, judgement.gaps, node)
     for one in warnings:
         plan.warning(one)
-    observe(plan, state, wish.observations)
-    return Decided(plan, body, to_node, snapshot, context)
+    start.observe(plan, state, wish.observations)
+    return start.Decided(plan, body, to_node, snapshot, context)
 
 
 def _record(plan: Plan, wish: Acknowledge, outcome: ev.Outcome, body: bytes) -> str:
@@ -323,7 +306,7 @@ def _judged(
         plan.divergence(divergence.reason, divergence.summary, divergence.related)
     for gap in gaps:
         plan.gap(gap)
-    source = source_of(wish.request)
+    source = start.source_of(wish.request)
     plan.preferences(source, preference.delta(node.preferences, mode), mode)
     plan.wish(refused)
     plan.outputs(wish.output, unkept)
@@ -340,9 +323,9 @@ def _unkept(wish: Acknowledge) -> frozenset[int]:
 def _all_warnings(
     wish: Acknowledge, judgement: Judgement, node: NodeState, mode: ev.Effective
 ) -> list[Json]:
-    found = [*wish.warnings, *judgement.warnings, *notes_warnings(wish.request)]
-    found += refused_warnings(wish.mode(node)[1], node.run_id)
-    return found + (excess_warnings(mode, wish.workflow) if mode != node.preferences else [])
+    found = [*wish.warnings, *judgement.warnings, *start.notes_warnings(wish.request)]
+    found += start.refused_warnings(wish.mode(node)[1], node.run_id)
+    return found + (start.excess_warnings(mode, wish.workflow) if mode != node.preferences else [])
 
 
 def _gaps(
@@ -382,7 +365,7 @@ def _example(
 
 def still_open(
     workflow: Workflow,
-    engine: Engine,
+    engine: Position,
     node: NodeState,
     rendered: prompt.Rendered,
     kept: Submitted,
@@ -397,7 +380,7 @@ def still_open(
         engine,
         node,
         node.context,
-        Handed(output=kept, is_agents=True, spent=used),
+        Acknowledgement(output=kept, is_agents=True, spent=used),
         to_node=node.node_id,
         notes_required=False,
     )
@@ -406,7 +389,7 @@ def still_open(
         choice = interpret.after(
             workflow, engine, node.context, decision=judgement.decision, skip_missing=False
         )
-        found = [missing_reason(one) for one in choice.missing]
+        found = [start.missing_reason(one) for one in choice.missing]
     form = _still_open(rendered, judgement, found, kept)
     return form, {key: value for one in found for key, value in one.context.items()}
 

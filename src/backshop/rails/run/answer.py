@@ -90,7 +90,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class AnswerFacts:
     """Everything an execution answer tells, before it is put into words."""
 
     place: Place
@@ -113,7 +113,7 @@ def resume_ref(run_id: str) -> str:
     return "r-" + b32(hashlib.sha256(run_id.encode()).digest())[:10]
 
 
-def next_intent(facts: Facts) -> str:
+def next_intent(facts: AnswerFacts) -> str:
     """Return what the agent should do now (R7.15)."""
     if facts.rendered is None:
         return "complete"
@@ -126,7 +126,7 @@ def next_intent(facts: Facts) -> str:
     return "perform_pending_then_continue"
 
 
-def body(facts: Facts, offer: Offer) -> Json:
+def body(facts: AnswerFacts, offer: Offer) -> Json:
     """Return the recorded form of an answer."""
     intent, rendered = next_intent(facts), facts.rendered
     data: Json = {
@@ -291,7 +291,7 @@ def _reference_line(one: Json) -> str:
     return line
 
 
-def _text(facts: Facts, intent: str) -> str:
+def _text(facts: AnswerFacts, intent: str) -> str:
     rendered, place = facts.rendered, facts.place
     where = f"workflow {place.workflow_id} · resume ref {place.resume_ref}"
     if rendered is None:
@@ -315,7 +315,7 @@ def _text(facts: Facts, intent: str) -> str:
     return "\n\n".join(filter(None, parts))
 
 
-def _place_text(facts: Facts) -> str:
+def _place_text(facts: AnswerFacts) -> str:
     mode = f"mode {facts.mode.autonomy}, {facts.mode.risk_policy}"
     line = f"Session {facts.place.session_id} · run {facts.place.run_id} · {mode}"
     if facts.wished:
@@ -340,7 +340,7 @@ def _about_step(rendered: Rendered) -> str:
     return "\n".join(lines)
 
 
-def _blocked_text(facts: Facts) -> str:
+def _blocked_text(facts: AnswerFacts) -> str:
     lines = []
     for one in facts.blockers:
         pointer = one["pointer"]

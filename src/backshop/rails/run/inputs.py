@@ -7,17 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from backshop.base import limits
 from backshop.base.canon import canonical, digest
 from backshop.base.errors import ValidationFailed
-from backshop.base.limits import (
-    ARTIFACT_MAX_BYTES,
-    ARTIFACTS_MAX,
-    ARTIFACTS_MAX_BYTES,
-    CONTEXT_EFFECTIVE_MAX_BYTES,
-    CONTEXT_MAX_BYTES,
-    CONTEXT_MAX_DEPTH,
-    NOTES_MAX_BYTES,
-)
 
 from ..errors import RailsError, invalid
 from . import form
@@ -162,7 +154,7 @@ def context(raw: Mapping[str, object] | None) -> Delta:
         if key.startswith(_RESERVED_PREFIX):
             raise invalid(f"context key {key!r} is reserved", "Choose a key without `wr_`.")
     _within_depth(raw)
-    _within(raw, CONTEXT_MAX_BYTES, "context")
+    _within(raw, limits.CONTEXT_MAX_BYTES, "context")
     removed = tuple(sorted(key for key, value in raw.items() if value is None))
     return Delta({key: value for key, value in raw.items() if value is not None}, removed)
 
@@ -173,7 +165,7 @@ def merged(before: Mapping[str, object], delta: Delta) -> Mapping[str, object]:
         return before
     kept = {key: value for key, value in before.items() if key not in delta.removed}
     after = {**kept, **delta.set}
-    _within(after, CONTEXT_EFFECTIVE_MAX_BYTES, "the run's whole context")
+    _within(after, limits.CONTEXT_EFFECTIVE_MAX_BYTES, "the run's whole context")
     return after
 
 
@@ -195,14 +187,14 @@ def _notes(notes: str | None) -> str | None:
         size = len(notes.encode())
     except UnicodeEncodeError as error:
         raise invalid("output.notesMarkdown holds a lone surrogate", "Send whole text.") from error
-    if size > NOTES_MAX_BYTES:
-        raise over("output.notesMarkdown", size, NOTES_MAX_BYTES, unit="UTF-8 bytes")
+    if size > limits.NOTES_MAX_BYTES:
+        raise over("output.notesMarkdown", size, limits.NOTES_MAX_BYTES, unit="UTF-8 bytes")
     return notes
 
 
 def _artifacts(raw: Sequence[object]) -> tuple[Artifact, ...]:
-    if len(raw) > ARTIFACTS_MAX:
-        raise over("output.artifacts", len(raw), ARTIFACTS_MAX, unit="artifacts")
+    if len(raw) > limits.ARTIFACTS_MAX:
+        raise over("output.artifacts", len(raw), limits.ARTIFACTS_MAX, unit="artifacts")
     found: list[Artifact] = []
     total = 0
     for index, one in enumerate(raw):
@@ -212,12 +204,12 @@ def _artifacts(raw: Sequence[object]) -> tuple[Artifact, ...]:
             )
         _within_depth(one)
         size = measured(one, f"output.artifacts[{index}]")
-        if size > ARTIFACT_MAX_BYTES:
-            raise over(f"output.artifacts[{index}]", size, ARTIFACT_MAX_BYTES)
+        if size > limits.ARTIFACT_MAX_BYTES:
+            raise over(f"output.artifacts[{index}]", size, limits.ARTIFACT_MAX_BYTES)
         total += size
         found.append(one)
-    if total > ARTIFACTS_MAX_BYTES:
-        raise over("output.artifacts together", total, ARTIFACTS_MAX_BYTES)
+    if total > limits.ARTIFACTS_MAX_BYTES:
+        raise over("output.artifacts together", total, limits.ARTIFACTS_MAX_BYTES)
     return tuple(found)
 
 
@@ -242,9 +234,10 @@ def _within_depth(value: object) -> None:
     stack = [(value, 1)]
     while stack:
         here, depth = stack.pop()
-        if depth > CONTEXT_MAX_DEPTH:
+        if depth > limits.CONTEXT_MAX_DEPTH:
             raise invalid(
-                f"JSON is nested deeper than {CONTEXT_MAX_DEPTH} levels", "Send flatter values."
+                f"JSON is nested deeper than {limits.CONTEXT_MAX_DEPTH} levels",
+                "Send flatter values.",
             )
         if isinstance(here, Mapping):
             stack.extend((one, depth + 1) for one in here.values())

@@ -46,7 +46,7 @@ class Pending:
 
 
 @dataclass(frozen=True, slots=True)
-class Engine:
+class Position:
     """The interpreter's whole state; complete when nothing is pending."""
 
     completed: frozenset[str] = frozenset()
@@ -82,7 +82,7 @@ class LimitReached:
 class Choice:
     """Where the run goes; `engine` is None when a missing key stops it."""
 
-    engine: Engine | None
+    engine: Position | None
     trace: tuple[TraceEntry, ...]
     missing: tuple[MissingKey, ...] = ()
     limits: tuple[LimitReached, ...] = ()
@@ -103,12 +103,12 @@ class Workflow:
 
 def begin(workflow: Workflow, context: Context, *, skip_missing: bool) -> Choice:
     """Return the first step of a run."""
-    return _Walk(workflow, Engine(), context, skip_missing).choose()
+    return _Walk(workflow, Position(), context, skip_missing).choose()
 
 
 def after(
     workflow: Workflow,
-    engine: Engine,
+    engine: Position,
     context: Context,
     *,
     decision: Decision = "none",
@@ -154,7 +154,7 @@ class _Walk:
     """One search for the next step; holds what changes on the way."""
 
     def __init__(
-        self, workflow: Workflow, engine: Engine, context: Context, skip_missing: bool
+        self, workflow: Workflow, engine: Position, context: Context, skip_missing: bool
     ) -> None:
         self._workflow = workflow
         self._context = context
@@ -193,7 +193,7 @@ class _Walk:
             if not (self._in_body() if self._stack else self._at_top()):
                 break
         stopped = bool(self._missing) and not self._skip_missing
-        engine = Engine(frozenset(self._completed), tuple(self._stack), self._pending)
+        engine = Position(frozenset(self._completed), tuple(self._stack), self._pending)
         return Choice(
             engine=None if stopped else engine,
             trace=tuple(self._trace),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from backshop.base.ids import BlobId
-from backshop.store import Fold, NewEvent, Part, Pin, Plan, Write
+from backshop.store import Fold, NewEvent, Pin, Plan, Write
 
 from . import plan as rails
 from .interpret import Workflow
@@ -43,14 +43,10 @@ class Beside:
     def joined(self, stream: str, step: Write, state: Any, arrived: Arrived) -> Plan:
         """Return the one plan of a step and what goes beside it."""
         more = self.write(state, arrived)
-        parts = [_part(stream, step)]
+        parts = [step.part(stream)]
         if more.events:
-            parts.append(_part(self.stream, more))
+            parts.append(more.part(self.stream))
         return Plan(parts, (*step.blobs, *more.blobs))
-
-
-def _part(stream: str, write: Write) -> Part:
-    return Part(stream, write.events, None, write.pins, write.unpins, write.lease)
 
 
 def written(plan: rails.Plan) -> Write:

@@ -1,4 +1,4 @@
-"""What an acknowledgement says and whether it is enough: facts, reasons, warnings (R7.22)."""
+"""Finds the facts, reasons and warnings of an acknowledgement: whether it is enough (R7.22)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .answer import resume_ref
 from .capability import Observation
 from .contract import Assessed, Check
 from .inputs import Artifact, Delta, Submitted
-from .interpret import Decision, Engine, Workflow, scope
+from .interpret import Decision, Position, Workflow, scope
 from .prompt import input_form, inputs_of, needs_person
 from .reason import Reason
 
@@ -69,7 +69,7 @@ class Judgement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Handed:
+class Acknowledgement:
     """What an acknowledgement hands in, and whose word it is."""
 
     output: Submitted  # with what an attempt before it brought and this one does not (R6.14)
@@ -84,10 +84,10 @@ class Handed:
 
 def judge(
     workflow: Workflow,
-    engine: Engine,
+    engine: Position,
     node: NodeState,
     context: Mapping[str, object],
-    handed: Handed,
+    handed: Acknowledgement,
     *,
     to_node: str,
     notes_required: bool,
@@ -114,7 +114,7 @@ def warning(code: WarningCode, message: str, **details: object) -> Json:
 
 
 def _artifacts(
-    found: Judgement, step: CompiledStep, handed: Handed, node: NodeState, to_node: str
+    found: Judgement, step: CompiledStep, handed: Acknowledgement, node: NodeState, to_node: str
 ) -> None:
     """Sort the artifacts by what they are; the unknown are stored and mentioned once."""
     unknown = []
@@ -141,7 +141,12 @@ def _artifacts(
 
 
 def _understood(
-    found: Judgement, kind: str, artifact: Artifact, handed: Handed, node: NodeState, to_node: str
+    found: Judgement,
+    kind: str,
+    artifact: Artifact,
+    handed: Acknowledgement,
+    node: NodeState,
+    to_node: str,
 ) -> None:
     if kind == "wr.loop_control":
         found.decision = "stop" if artifact["decision"] == "stop" else "continue"
@@ -156,7 +161,7 @@ def _understood(
 
 
 def _agent_gap(
-    found: Judgement, artifact: Artifact, handed: Handed, node: NodeState, to_node: str
+    found: Judgement, artifact: Artifact, handed: Acknowledgement, node: NodeState, to_node: str
 ) -> None:
     resolves = artifact.get("resolvesGapId")
     known = node.gaps.get(str(resolves)) if resolves is not None else None
@@ -220,7 +225,7 @@ def _inputs(
     node: NodeState,
     context: Mapping[str, object],
     seen: Mapping[str, object],
-    handed: Handed,
+    handed: Acknowledgement,
 ) -> None:
     """See whether the person has given what only they can (R8.21)."""
     declared = inputs_of(step, seen)
@@ -250,7 +255,7 @@ def _inputs(
 
 
 def _said(
-    found: Judgement, declared: Sequence[UserInput], handed: Handed
+    found: Judgement, declared: Sequence[UserInput], handed: Acknowledgement
 ) -> Iterator[tuple[UserInput, str, str]]:
     """Yield what this call says that the person decided or gave: input, decision, summary."""
     known = {one.id: one for one in declared}
@@ -282,7 +287,7 @@ def _counts(given: UserInputRecorded, declared: Sequence[UserInput], spent: froz
 
 
 def _has_value(
-    one: UserInput, node: NodeState, context: Mapping[str, object], handed: Handed
+    one: UserInput, node: NodeState, context: Mapping[str, object], handed: Acknowledgement
 ) -> bool:
     key = one.context_key
     if key is None or context.get(key) is None or form.is_blank(context.get(key)):

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..definition import template
 from .contract import asked_of
-from .interpret import Engine, Workflow, scope
+from .interpret import Position, Workflow, scope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +32,7 @@ class Pending:
 
 
 def about(
-    node_id: str, workflow: Workflow, engine: Engine, context: Mapping[str, object]
+    node_id: str, workflow: Workflow, engine: Position, context: Mapping[str, object]
 ) -> dict[str, Any]:
     """Return the fields of `Pending` at a position."""
     found: dict[str, Any] = {

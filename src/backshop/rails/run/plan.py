@@ -25,7 +25,7 @@ NOTES_TYPE = "text/markdown"
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptBlob:
     """A blob that must outlive the append, and what it is."""
 
     ref: str
@@ -44,7 +44,7 @@ class Plan:
     """Whether what can be told from the other facts is left out (R4.16)."""
     events: list[ev.Scoped] = field(default_factory=list)
     blobs: list[bytes] = field(default_factory=list)
-    pins: list[Kept] = field(default_factory=list)
+    pins: list[KeptBlob] = field(default_factory=list)
 
     def session(self, fact: ev.Fact, *parts: str) -> None:
         """Add a fact of the session itself."""
@@ -63,7 +63,7 @@ class Plan:
     def keep(self, data: bytes, kind: str) -> str:
         """Store bytes with the append and return their reference."""
         name = sha256_hex(data)
-        kept = Kept(name, kind)
+        kept = KeptBlob(name, kind)
         if kept not in self.pins:
             self.blobs.append(data)
             self.pins.append(kept)

@@ -15,7 +15,7 @@ from ..packs import LOOP_CONTROL
 from ..session.events import Effective
 from . import contract as run_contract
 from . import form
-from .interpret import Engine, Workflow, scope
+from .interpret import Position, Workflow, scope
 
 NOTES_LINE = (
     "Notes in output.notesMarkdown: a short recap of this step, at most 10 lines; what happened"
@@ -49,7 +49,7 @@ class Rendered:
 
 
 def render(
-    workflow: Workflow, engine: Engine, context: Mapping[str, object], mode: Effective
+    workflow: Workflow, engine: Position, context: Mapping[str, object], mode: Effective
 ) -> Rendered | None:
     """Return the pending step with everything filled in; None when the run is complete."""
     if engine.pending is None:
@@ -134,7 +134,7 @@ def input_form(one: UserInput) -> str:
 def _parts(
     workflow: Workflow,
     step: CompiledStep,
-    engine: Engine,
+    engine: Position,
     seen: Mapping[str, object],
     mode: Effective,
 ) -> Iterator[str]:
@@ -262,7 +262,7 @@ def _definitions(workflow: Workflow, step: CompiledStep) -> str:
     return text
 
 
-def _loop_data(workflow: Workflow, engine: Engine) -> dict[str, object]:
+def _loop_data(workflow: Workflow, engine: Position) -> dict[str, object]:
     frame = engine.stack[-1]
     loop = workflow.steps[frame.loop_id].loop
     return {

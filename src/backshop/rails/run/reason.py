@@ -1,4 +1,4 @@
-"""One reason, two faces: it blocks the step, or it is disclosed as a gap (R8.16).
+"""Every reason why a step cannot be acknowledged: a blocker, or the same as a gap (R8.16).
 
 Blocking modes show reasons as blockers and keep the step pending; never-stop turns the same
 reasons into gaps and goes on. Nothing is ever both or neither.

@@ -9,7 +9,7 @@ from backshop.base.canon import canonical, parse, sha256_hex
 from backshop.base.codec import camel, decode_json, encode
 from backshop.base.errors import ValidationFailed
 
-from .interpret import Decision, Engine, Frame, Pending
+from .interpret import Decision, Frame, Pending, Position
 
 Json = dict[str, object]
 VERSION = 1
@@ -95,7 +95,7 @@ class Snapshot:
     """A position in a pinned workflow; `blocked` when the last attempt was refused here."""
 
     workflow_hash: str
-    engine: Engine
+    engine: Position
     blocked: Blocked | None = None
     data: bytes = field(init=False, repr=False, compare=False)
     ref: str = field(init=False, compare=False)
@@ -142,7 +142,7 @@ def load(data: bytes) -> Snapshot:
         step = state.pending.step
         path = tuple((one.loop_id, one.iteration) for one in step.loop_path)
         pending = Pending(step.step_id, path)
-    engine = Engine(frozenset(state.completed.values), stack, pending)
+    engine = Position(frozenset(state.completed.values), stack, pending)
     _check(engine, state)
     return Snapshot(wire.workflow_hash, engine, state.blocked)
 
@@ -158,7 +158,7 @@ def _require_version(data: bytes) -> None:
             )
 
 
-def _check(engine: Engine, state: _State) -> None:
+def _check(engine: Position, state: _State) -> None:
     loops = [frame.loop_id for frame in engine.stack]
     path = tuple((frame.loop_id, frame.iteration) for frame in engine.stack)
     pending = engine.pending

@@ -19,9 +19,9 @@ from ..session import events as ev
 from ..session.ordinal import attempt_id
 from ..session.state import NodeState, SessionState
 from . import answer, inputs, interpret, preference, prompt, reason
-from .answer import Facts, Offer, Place
+from .answer import AnswerFacts, Offer, Place
 from .inputs import Request
-from .interpret import Engine, MissingKey, Workflow
+from .interpret import MissingKey, Position, Workflow
 from .judge import warning
 from .plan import Plan, artifact_order
 from .reason import Reason
@@ -54,7 +54,7 @@ class Start:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Note:
-    """A wish to record progress without advancing."""
+    """A wish to record what was done at a node; by itself it does not advance."""
 
     session_id: str
     node_id: str
@@ -106,7 +106,7 @@ def start(state: SessionState, wish: Start) -> Decided:
         run_id=wish.run_id,
         workflow_id=wish.workflow.compiled.workflow_id,
     )
-    facts = Facts(
+    facts = AnswerFacts(
         place=place,
         mode=mode,
         wished=refused,
@@ -181,7 +181,7 @@ def checkpoint(state: SessionState, wish: Note) -> Decided:
     node, workflow, engine = state.nodes[wish.node_id], wish.workflow, wish.snapshot.engine
     to_node = did("node", node.node_id, "checkpoint", wish.attempt_id)
     blocked = still_blocked(wish.snapshot, node.preferences)
-    facts = Facts(
+    facts = AnswerFacts(
         place=place_of(state, wish.session_id, node),
         mode=node.preferences,
         wished=node.wished,
@@ -296,7 +296,7 @@ def _context_form(missing: MissingKey) -> str:
     return json.dumps({missing.key: missing.blank}, ensure_ascii=False)
 
 
-def first_offer(node_id: str, workflow: Workflow, engine: Engine) -> Offer:
+def first_offer(node_id: str, workflow: Workflow, engine: Position) -> Offer:
     return Offer(
         node_id=node_id,
         workflow_hash=workflow.hash,

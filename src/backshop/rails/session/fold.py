@@ -50,13 +50,7 @@ def apply(state: SessionState, event: Recorded) -> SessionState:
 def _session_output(
     state: SessionState, event: Recorded, fact: ev.SessionOutputAppended
 ) -> SessionState:
-    output = Output(
-        output_id=fact.output_id,
-        channel=fact.output_channel,
-        payload=fact.payload,
-        supersedes=fact.supersedes_output_id,
-    )
-    state = replace(state, outputs=(*state.outputs, output))
+    state = replace(state, outputs=(*state.outputs, _output(fact)))
     if fact.attempt_id in state.attempts:
         return state
     attempt = Attempt(
@@ -71,6 +65,15 @@ def _session_output(
         state,
         attempts=state.attempts.put(fact.attempt_id, attempt),
         session_attempts=(*state.session_attempts, fact.attempt_id),
+    )
+
+
+def _output(fact: ev.SessionOutputAppended | ev.NodeOutputAppended) -> Output:
+    return Output(
+        output_id=fact.output_id,
+        channel=fact.output_channel,
+        payload=fact.payload,
+        supersedes=fact.supersedes_output_id,
     )
 
 
@@ -188,18 +191,27 @@ def _linked(state: SessionState, event: Recorded, fact: ev.EdgeCreated) -> Sessi
 
 
 def _advance(state: SessionState, event: Recorded, fact: ev.AdvanceRecorded) -> SessionState:
-    node_id = event.scope_b or ""
+    state = _changed(state, event.scope_b or "", lambda node: _acknowledged(node, fact.attempt_id))
+    return _attempted(state, event, fact, fact.outcome.kind, fact.outcome.to_node_id)
+
+
+def _attempted(
+    state: SessionState,
+    event: Recorded,
+    fact: ev.AdvanceRecorded | ev.CheckpointRecorded,
+    outcome: str,
+    to_node_id: str,
+) -> SessionState:
     attempt = Attempt(
-        node_id=node_id,
+        node_id=event.scope_b or "",
         event_id=event.event_id,
         request_digest=fact.request_digest,
         response_ref=fact.response_ref,
-        outcome=fact.outcome.kind,
-        to_node_id=fact.outcome.to_node_id,
+        outcome=outcome,
+        to_node_id=to_node_id,
     )
-    state = _changed(state, node_id, lambda node: _acknowledged(node, fact.attempt_id))
     state = replace(state, attempts=state.attempts.put(fact.attempt_id, attempt))
-    return _touch(state, event, node_id)
+    return _touch(state, event, attempt.node_id)
 
 
 def _acknowledged(node: NodeState, attempt: str) -> NodeState:
@@ -210,17 +222,8 @@ def _acknowledged(node: NodeState, attempt: str) -> NodeState:
 
 def _checkpoint(state: SessionState, event: Recorded, fact: ev.CheckpointRecorded) -> SessionState:
     node_id = event.scope_b or ""
-    attempt = Attempt(
-        node_id=node_id,
-        event_id=event.event_id,
-        request_digest=fact.request_digest,
-        response_ref=fact.response_ref,
-        outcome="checkpoint",
-        to_node_id=fact.to_node_id,
-    )
     state = _changed(state, node_id, lambda node: replace(node, checkpoints=node.checkpoints + 1))
-    state = replace(state, attempts=state.attempts.put(fact.attempt_id, attempt))
-    return _touch(state, event, node_id)
+    return _attempted(state, event, fact, "checkpoint", fact.to_node_id)
 
 
 def _node_fact(state: SessionState, event: Recorded, fact: object) -> SessionState:
@@ -233,14 +236,8 @@ def _node_fact(state: SessionState, event: Recorded, fact: object) -> SessionSta
     node = replace(node, counts={**node.counts, kind: node.counts.get(kind, 0) + 1})
     match fact:
         case ev.NodeOutputAppended():
-            output = Output(
-                output_id=fact.output_id,
-                channel=fact.output_channel,
-                payload=fact.payload,
-                supersedes=fact.supersedes_output_id,
-            )
             state, node = lineage.noted(state, node)
-            node = replace(node, outputs=(*node.outputs, output))
+            node = replace(node, outputs=(*node.outputs, _output(fact)))
         case ev.ContextSet():
             kept = {k: v for k, v in node.context.items() if k not in fact.removed}
             node = replace(node, context={**kept, **fact.set})

@@ -11,7 +11,7 @@ from backshop.base.errors import ValidationFailed
 
 @camel
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
+class ImportOrigin:
     """The bundle a session was imported from."""
 
     bundle_id: str
@@ -25,7 +25,7 @@ class Local:
     """Known to this machine only; never exported."""
 
     workspace: str | None = None
-    origin: Origin | None = None
+    origin: ImportOrigin | None = None
 
 
 def read(text: str | None) -> Local:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import islice
 from typing import Any, Literal
 
 from backshop.base.ambient import Clock, SystemClock
-from backshop.base.codec import encode
-from backshop.base.command import Command, Made, Needed, Nothing
+from backshop.base.command import Command, Nothing, method_command
 from backshop.base.ids import did
 from backshop.store import THE_OWNER, Caller
 
+from .. import answers
 from ..bundle import markdown, transfer
 from ..discovery import page_start
 from ..errors import RailsError, cut, invalid
@@ -20,6 +21,7 @@ from ..run import graph, inputs, preference, prompt
 from ..run import reason as run_reason
 from ..run.interpret import scope
 from ..run.plan import Plan
+from ..search import words as words_of
 from ..service import Rails
 from ..session import events as ev
 from ..session.home_event import SessionChanged
@@ -27,6 +29,7 @@ from ..session.state import NodeState, SessionState
 from ..view import run as view_run
 from ..view import session
 from ..view.session import unknown
+from .answer import Changed, Deleted, Expired, Exported, Imported, Kept, Rotated, SessionsListed
 from .request import (
     GapResolve,
     NodeGet,
@@ -44,8 +47,6 @@ from .request import (
     WorkflowPinned,
 )
 
-Json = dict[str, object]
-PHASE = "rails"
 _DAY_MS = 86_400_000
 
 
@@ -57,25 +58,16 @@ class Studio:
         self._clock = clock or SystemClock()
         self._sessions = rails.sessions
 
-    def sessions_list(self, request: SessionsList, caller: Caller = THE_OWNER) -> Json:
+    def sessions_list(self, request: SessionsList, caller: Caller = THE_OWNER) -> SessionsListed:
         """Return a page of sessions, the most recently used first."""
         start = page_start(request.cursor)
-        wanted = session.Filter(
-            status=request.status,
-            workflow_id=request.workflow_id,
-            workspace=request.workspace,
-            branch=request.branch,
-            health=request.health,
-            query=request.query,
-        )
-        found_rows = session.session_rows(self._sessions, wanted, self._clock.now_ms(), caller)
-        rows = list(islice(found_rows, start, start + request.limit + 1))
-        found: Json = {"sessions": rows[: request.limit]}
-        if len(rows) > request.limit:
-            found["nextCursor"] = str(start + request.limit)
-        return found
+        every = session.session_rows(self._sessions, self._clock.now_ms(), caller)
+        found = (row for row in every if self._fits(row, request))
+        rows = tuple(islice(found, start, start + request.limit + 1))
+        following = str(start + request.limit) if len(rows) > request.limit else None
+        return SessionsListed(sessions=rows[: request.limit], next_cursor=following)
 
-    def session_get(self, request: SessionGet) -> Json:
+    def session_get(self, request: SessionGet) -> session.SessionPage:
         """Return one session."""
         return session.session_page(
             self._sessions,
@@ -84,25 +76,25 @@ class Studio:
             with_timeline=request.timeline,
         )
 
-    def run_get(self, request: RunGet) -> Json:
+    def run_get(self, request: RunGet) -> view_run.RunGraph:
         """Return a run's graph."""
         return view_run.run_graph(
             self._sessions, request.run_id, around=request.around, limit=request.limit
         )
 
-    def node_get(self, request: NodeGet) -> Json:
+    def node_get(self, request: NodeGet) -> view_run.NodePage:
         """Return everything about a node."""
         return view_run.node_page(self._sessions, request.node_id)
 
-    def workflow_pinned(self, request: WorkflowPinned) -> Json:
+    def workflow_pinned(self, request: WorkflowPinned) -> view_run.PinnedPage:
         """Return a workflow as runs keep it."""
         return view_run.pinned_page(self._sessions, request.workflow_hash)
 
-    def run_fork(self, request: NodeGet) -> Json:
+    def run_fork(self, request: NodeGet) -> answers.Json:
         """Return a node's step with an ack that branches from it."""
         return self._rails.execution.fork_from(request.node_id).structured
 
-    def run_set_preferences(self, request: RunSetPreferences) -> Json:
+    def run_set_preferences(self, request: RunSetPreferences) -> Changed:
         """Change the mode of a run at its preferred tip."""
         wanted = preference.Change(request.preferences.autonomy, request.preferences.risk_policy)
 
@@ -112,7 +104,7 @@ class Studio:
 
         return self._at_tip(request.run_id, change)
 
-    def run_set_context(self, request: RunSetContext) -> Json:
+    def run_set_context(self, request: RunSetContext) -> Changed:
         """Change inputs of a run at its preferred tip."""
         delta = inputs.context({**request.set, **dict.fromkeys(request.removed)})
 
@@ -122,7 +114,7 @@ class Studio:
 
         return self._at_tip(request.run_id, change)
 
-    def user_input_record(self, request: UserInputRecord) -> Json:
+    def user_input_record(self, request: UserInputRecord) -> Changed:
         """Record what the person decided; the next acknowledgement of the step counts it."""
         located = self._sessions.locate(request.node_id)
         workflow = self._sessions.workflow(located.node.workflow_hash)
@@ -145,7 +137,7 @@ class Studio:
 
         return self._on(located.session_id, request.node_id, change)
 
-    def gap_resolve(self, request: GapResolve) -> Json:
+    def gap_resolve(self, request: GapResolve) -> Changed:
         """Close a gap at the preferred tip of its run."""
         for session_id in self._sessions.ids():
             try:
@@ -162,14 +154,14 @@ class Studio:
             return self._on(session_id, tip.node_id, _resolving(request))
         raise unknown("gap", request.gap_id)
 
-    def session_set_keep(self, request: SessionSetKeep) -> Json:
+    def session_set_keep(self, request: SessionSetKeep) -> Kept:
         """Keep a session for good, or not."""
         self._require(request.session_id)
         self._sessions.store.set_keep(stream_of(request.session_id), request.keep)
         self._tell(request.session_id, "kept")
-        return {"sessionId": request.session_id, "keep": request.keep}
+        return Kept(session_id=request.session_id, keep=request.keep)
 
-    def session_delete(self, request: SessionDelete) -> Json:
+    def session_delete(self, request: SessionDelete) -> Deleted:
         """Delete a session; its tokens end with it."""
         self._require(request.session_id)
         if self._is_of_a_bench(request.session_id):
@@ -181,9 +173,9 @@ class Studio:
         if request.confirm != request.session_id:
             raise invalid("the confirmation does not repeat the session's id", "Repeat the id.")
         self._delete(request.session_id)
-        return {"sessionId": request.session_id, "deleted": True}
+        return Deleted(session_id=request.session_id)
 
-    def session_export(self, request: SessionExport) -> Json:
+    def session_export(self, request: SessionExport) -> Exported:
         """Return a session as a bundle, as Markdown or as lines of events."""
         self._require(request.session_id)
         match request.format:
@@ -197,14 +189,14 @@ class Studio:
                 text = markdown.exported(
                     self._sessions, request.session_id, request.run_id, times=request.times
                 )
-        return {"sessionId": request.session_id, "format": request.format, "text": text}
+        return Exported(session_id=request.session_id, format=request.format, text=text)
 
-    def session_import(self, request: SessionImport, caller: Caller = THE_OWNER) -> Json:
+    def session_import(self, request: SessionImport, caller: Caller = THE_OWNER) -> Imported:
         """Bring a session in from a bundle; nothing is stored unless all of it is right."""
         session_id = transfer.imported(self._sessions, request.bundle, caller)
-        return {"sessionId": session_id}
+        return Imported(session_id=session_id)
 
-    def sessions_expire(self, request: SessionsExpire) -> Json:
+    def sessions_expire(self, request: SessionsExpire) -> Expired:
         """Delete sessions beyond the retention time; kept and built-in ones stay (R9.8)."""
         days = self._rails.settings.retention_days
         before_ms = self._clock.now_ms() - days * _DAY_MS
@@ -215,14 +207,28 @@ class Studio:
                 found.append(session_id)
         for session_id in found if request.apply else ():
             self._delete(session_id)
-        return {"sessions": found, "applied": request.apply}
+        return Expired(sessions=tuple(found), applied=request.apply)
 
-    def keys_rotate(self, request: Nothing) -> Json:
+    def keys_rotate(self, request: Nothing) -> Rotated:
         """Sign tokens with a new key from now on."""
         self._rails.rotate_keys()
-        return {"rotated": True}
+        return Rotated()
 
     # ------------------------------------------------------------ private
+
+    def _fits(self, row: session.SessionRow, wanted: SessionsList) -> bool:
+        asked = (
+            (wanted.status, row.status),
+            (wanted.health, row.health),
+            (wanted.workspace, row.workspace_name),
+            (wanted.branch, row.git_branch),
+        )
+        if any(one is not None and one != has for one, has in asked):
+            return False
+        if wanted.workflow_id is not None and wanted.workflow_id not in row.workflow_ids:
+            return False
+        words = words_of(wanted.query or "")
+        return not words or all(map(session.text_of(self._sessions, row).says, words))
 
     def _delete(self, session_id: str) -> None:
         self._sessions.store.delete_stream(stream_of(session_id))
@@ -252,7 +258,7 @@ class Studio:
         if not self._sessions.exists(session_id):
             raise unknown("session", session_id)
 
-    def _at_tip(self, run_id: str, change: _Change) -> Json:
+    def _at_tip(self, run_id: str, change: _Change) -> Changed:
         session_id = self._sessions.home_of_run(run_id)
         if session_id is None:
             raise unknown("run", run_id)
@@ -262,7 +268,7 @@ class Studio:
             raise unknown("run", run_id)
         return self._on(session_id, tip, change)
 
-    def _on(self, session_id: str, node_id: str, change: _Change) -> Json:
+    def _on(self, session_id: str, node_id: str, change: _Change) -> Changed:
         def rule(state: SessionState) -> Plan | None:
             node = state.nodes[node_id]
             plan = Plan(session_id, node.run_id, node_id, counts=dict(node.counts))
@@ -272,13 +278,13 @@ class Studio:
         with outside_tokens():
             state = self._sessions.update(session_id, rule)
         node = state.nodes[node_id]
-        return {
-            "sessionId": session_id,
-            "runId": node.run_id,
-            "nodeId": node_id,
-            "preferences": preference.wire(node.preferences, node.wished),
-            "openGaps": [encode(gap.fact) for gap in graph.critical_gaps(node)],
-        }
+        return Changed(
+            session_id=session_id,
+            run_id=node.run_id,
+            node_id=node_id,
+            preferences=session.mode_of(node),
+            open_gaps=tuple(gap.fact for gap in graph.critical_gaps(node)),
+        )
 
 
 _Change = Callable[[Plan, NodeState, SessionState], None]
@@ -306,131 +312,47 @@ def _nothing_pending() -> RailsError:
     )
 
 
-def _command(
-    name: str,
-    summary: str,
-    request: type,
-    run: Callable[..., Any],
-    *,
-    role: Needed,
-    anybody: bool = False,
-    makes: Made | None = None,
-    writes: bool = False,
-    for_caller: bool = False,
-) -> Command[Rails, Any, Any]:
-    return Command(
-        name=name,
-        summary=summary,
-        request=request,
-        response=Json,
-        run=lambda rails, *asked: run(Studio(rails), *asked),
-        role=role,
-        anybody=anybody,
-        makes=makes,
-        phase=PHASE,
-        writes=writes,
-        for_caller=for_caller,
-    )
+_command = partial(method_command, phase="rails")
+_read = partial(_command, role="read")
+_write = partial(_command, role="write", writes=True)
+_publish = partial(_command, role="publish", writes=True)
+_own = partial(_command, role="owner", writes=True)
 
-
-STUDIO_COMMANDS: tuple[Command[Rails, Any, Any], ...] = (
-    _command(
-        "RailsSessionsList",
-        "List sessions.",
-        SessionsList,
-        Studio.sessions_list,
-        role="read",
-        anybody=True,
-        for_caller=True,
+STUDIO_COMMANDS: tuple[Command[Studio, Any, Any], ...] = (
+    _read(
+        "RailsSessionsList", "List sessions.", Studio.sessions_list, anybody=True, for_caller=True
     ),
-    _command("RailsSessionGet", "Show a session.", SessionGet, Studio.session_get, role="read"),
-    _command("RailsRunGet", "Show a run as a graph.", RunGet, Studio.run_get, role="read"),
-    _command("RailsNodeGet", "Show one node of a run.", NodeGet, Studio.node_get, role="read"),
+    _read("RailsSessionGet", "Show a session.", Studio.session_get),
+    _read("RailsRunGet", "Show a run as a graph.", Studio.run_get),
+    _read("RailsNodeGet", "Show one node of a run.", Studio.node_get),
     _command(
         "RailsWorkflowPinned",
         "Show a workflow as a run keeps it.",
-        WorkflowPinned,
         Studio.workflow_pinned,
         role="owner",
     ),
-    _command(
-        "RailsRunFork",
-        "Get tokens that branch from a node.",
-        NodeGet,
-        Studio.run_fork,
-        role="write",
-    ),
-    _command(
-        "RailsRunSetPreferences",
-        "Change the mode of a run.",
-        RunSetPreferences,
-        Studio.run_set_preferences,
-        writes=True,
-        role="write",
-    ),
-    _command(
-        "RailsRunSetContext",
-        "Change inputs of a run.",
-        RunSetContext,
-        Studio.run_set_context,
-        writes=True,
-        role="write",
-    ),
-    _command(
+    _command("RailsRunFork", "Get tokens that branch from a node.", Studio.run_fork, role="write"),
+    _write("RailsRunSetPreferences", "Change the mode of a run.", Studio.run_set_preferences),
+    _write("RailsRunSetContext", "Change inputs of a run.", Studio.run_set_context),
+    _write(
         "RailsUserInputRecord",
         "Record what the person decided for a step.",
-        UserInputRecord,
         Studio.user_input_record,
-        writes=True,
-        role="write",
     ),
-    _command(
-        "RailsGapResolve", "Close a gap.", GapResolve, Studio.gap_resolve, writes=True, role="write"
-    ),
-    _command(
-        "RailsSessionSetKeep",
-        "Keep a session for good, or not.",
-        SessionSetKeep,
-        Studio.session_set_keep,
-        writes=True,
-        role="publish",
-    ),
-    _command(
-        "RailsSessionDelete",
-        "Delete a session.",
-        SessionDelete,
-        Studio.session_delete,
-        writes=True,
-        role="publish",
-    ),
-    _command(
-        "RailsSessionExport", "Export a session.", SessionExport, Studio.session_export, role="read"
-    ),
-    _command(
+    _write("RailsGapResolve", "Close a gap.", Studio.gap_resolve),
+    _publish("RailsSessionSetKeep", "Keep a session for good, or not.", Studio.session_set_keep),
+    _publish("RailsSessionDelete", "Delete a session.", Studio.session_delete),
+    _read("RailsSessionExport", "Export a session.", Studio.session_export),
+    _write(
         "RailsSessionImport",
         "Import a session from a bundle.",
-        SessionImport,
         Studio.session_import,
-        writes=True,
-        role="write",
         anybody=True,
         makes="session",
         for_caller=True,
     ),
-    _command(
-        "RailsSessionsExpire",
-        "Delete sessions beyond the retention time.",
-        SessionsExpire,
-        Studio.sessions_expire,
-        writes=True,
-        role="owner",
+    _own(
+        "RailsSessionsExpire", "Delete sessions beyond the retention time.", Studio.sessions_expire
     ),
-    _command(
-        "RailsKeysRotate",
-        "Sign tokens with a new key.",
-        Nothing,
-        Studio.keys_rotate,
-        writes=True,
-        role="owner",
-    ),
+    _own("RailsKeysRotate", "Sign tokens with a new key.", Studio.keys_rotate),
 )

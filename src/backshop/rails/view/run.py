@@ -2,32 +2,212 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Annotated
 
 from backshop.base.ambient import timestamp
-from backshop.base.codec import encode
+from backshop.base.codec import camel, encode, renamed
 from backshop.store import Event
 
+from ..answers import Mode, NextCall
+from ..definition.workflow import Provenance, UserInput
 from ..discovery import outline
 from ..errors import unknown_node
 from ..repository import Readable, Sessions
-from ..run import graph, preference, prompt
+from ..run import graph, prompt
 from ..run.answer import resume_ref
 from ..run.interpret import Workflow, scope
 from ..run.prompt import render
 from ..run.snapshot import Snapshot
 from ..session import events as ev
-from ..session.state import NodeState, SessionState, current_outputs
+from ..session.state import NodeState, SessionState
 from ..token import token as tk
-from .session import node_title, output_row, pending_id, run_row, salvage_of, step_title, unknown
+from .session import (
+    OutputRow,
+    RunRow,
+    mode_of,
+    node_title,
+    output_rows,
+    pending_id,
+    run_row,
+    salvage_of,
+    step_title,
+    unknown,
+)
 
 Json = dict[str, object]
 
 
+@camel
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeRow:
+    """A node as a graph shows it."""
+
+    node_id: str
+    node_kind: ev.NodeKind
+    parent_node_id: str | None
+    pending_step_id: str | None
+    completed_step_id: str | None
+    title: str
+    is_tip: bool
+    is_on_preferred_path: bool
+    badges: tuple[str, ...]
+    created_at: str
+    event_index: int
+    pass_: Annotated[str | None, renamed("pass")] = None
+    collapsed: bool | None = None
+    provenance: str | None = None
+
+
+@camel
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EdgeRow:
+    """An edge as a graph shows it."""
+
+    from_: Annotated[str, renamed("from")]
+    to: str
+    edge_kind: ev.EdgeKind
+    cause: ev.CauseKind
+
+
+@camel
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skipped:
+    """A step that was passed over, and why."""
+
+    node_id: str | None
+    step_id: str | None
+    title: str | None
+    why: str
+
+
+@camel
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """Which nodes of a run are shown, and around which the next ones lie."""
+
+    first: int
+    count: int
+    total: int
+    earlier: str | None
+    later: str | None
+
+
+@camel
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunGraph(RunRow):
+    """A run as a graph: nodes with badges, edges with causes, the preferred tip."""
+
+    session_id: str
+    salvage: bool | None = None
+    health: str | None = None
+    reason: str | None = None
+    events: int | None = None
+    preferred_tip: str | None
+    nodes: tuple[NodeRow, ...]
+    edges: tuple[EdgeRow, ...]
+    skipped: tuple[Skipped, ...]
+    window: Window
+
+
+@camel
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InputRow(UserInput):
+    """What a step asks of the person, and what they said to it."""
+
+    decision: str | None
+    summary: str | None
+    provenance: str | None
+    needs_person: bool
+
+
+@camel
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CapabilityRow:
+    """What is known of a capability beside the level the workflow asks for."""
+
+    requested: str | None
+    enforced: str
+    displayed: str
+
+
+@camel
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactRow:
+    """A fact as it is recorded."""
+
+    event_index: int
+    event_id: str
+    kind: str
+    data: Mapping[str, object]
+    hash: str
+    at: str
+    by: Mapping[str, str] | None = None
+
+
+@camel
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resume:
+    """How an agent goes on from a node."""
+
+    resume_ref: str
+    call: NextCall
+
+
+@camel
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodePage:
+    """Everything recorded about one node; what it waits for is as it was delivered."""
+
+    session_id: str
+    run_id: str
+    node_id: str
+    node_kind: ev.NodeKind
+    title: str
+    completed_step_id: str | None
+    completed_title: str | None
+    is_tip: bool
+    is_preferred: bool
+    created_at: str
+    edge: ev.EdgeCreated | None
+    lineage: tuple[str, ...]
+    children: tuple[str, ...]
+    pending: Mapping[str, object] | None
+    blockers: tuple[Mapping[str, object], ...] = ()
+    inputs: tuple[InputRow, ...] = ()
+    outputs: tuple[OutputRow, ...]
+    preferences: Mode
+    preferences_source: str | None
+    context: Mapping[str, object]
+    capabilities: Mapping[str, CapabilityRow]
+    open_gaps: tuple[ev.GapRecorded, ...]
+    badges: tuple[str, ...]
+    facts: tuple[FactRow, ...]
+    salvage: bool | None = None
+    health: str | None = None
+    reason: str | None = None
+    events: int | None = None
+    provenance: Provenance | None = None
+    resume: Resume | None = None
+
+
+@camel
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PinnedPage:
+    """A workflow as a run keeps it."""
+
+    workflow_hash: str
+    workflow_id: str
+    name: str
+    version: str
+    outline: tuple[Json, ...]
+    compiled: Json
+
+
 def run_graph(
     sessions: Sessions, run_id: str, *, around: str | None = None, limit: int | None = None
-) -> Json:
+) -> RunGraph:
     """Return a run as a graph: nodes with badges, edges with causes, the preferred tip.
 
     With a limit it is a window of that many nodes in the order they were made, around the given
@@ -45,31 +225,34 @@ def run_graph(
     window = _window(every, around or run.preferred, limit)
     nodes = every[window.first : window.end]
     main = {one.node_id for one in graph.upwards(state, run.preferred)}
-    return {
-        "sessionId": session_id,
-        **run_row(sessions, state, run),
+    return run_row(
+        RunGraph,
+        sessions,
+        state,
+        run,
+        session_id=session_id,
         **salvage_of(found),
-        "preferredTip": run.preferred,
-        "nodes": [_node_row(sessions, state, node, node.node_id in main) for node in nodes],
-        "edges": [
-            {
-                "from": node.edge.from_node_id,
-                "to": node.edge.to_node_id,
-                "edgeKind": node.edge.edge_kind,
-                "cause": node.edge.cause.kind,
-            }
-            for node in nodes
-            if node.edge is not None
-        ],
-        "skipped": _skipped(sessions, found, run_id, every, window),
-        "window": {
-            "first": window.first,
-            "count": len(nodes),
-            "total": len(every),
-            "earlier": every[window.before].node_id if window.first else None,
-            "later": every[window.after].node_id if window.end < len(every) else None,
-        },
-    }
+        preferred_tip=run.preferred,
+        nodes=tuple(_node_row(sessions, state, node, node.node_id in main) for node in nodes),
+        edges=tuple(
+            EdgeRow(
+                from_=edge.from_node_id,
+                to=edge.to_node_id,
+                edge_kind=edge.edge_kind,
+                cause=edge.cause.kind,
+            )
+            for edge in (node.edge for node in nodes)
+            if edge is not None
+        ),
+        skipped=tuple(_skipped(sessions, found, run_id, every, window)),
+        window=Window(
+            first=window.first,
+            count=len(nodes),
+            total=len(every),
+            earlier=every[window.before].node_id if window.first else None,
+            later=every[window.after].node_id if window.end < len(every) else None,
+        ),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +276,7 @@ def _window(nodes: Sequence[NodeState], around: str | None, limit: int | None) -
     )
 
 
-def node_page(sessions: Sessions, node_id: str) -> Json:
+def node_page(sessions: Sessions, node_id: str) -> NodePage:
     """Return everything recorded about one node."""
     session_id = sessions.home_of(node_id)
     found = sessions.readable(session_id) if session_id is not None else None
@@ -103,62 +286,53 @@ def node_page(sessions: Sessions, node_id: str) -> Json:
     state = found.state
     workflow = sessions.maybe_workflow(node.workflow_hash)
     position = sessions.maybe_snapshot(node.snapshot_ref)
-    labels = sessions.label(state)
-    facts = [one for one in sessions.events(found) if one.scope_b == node_id]
-    page: Json = {
-        "sessionId": found.session_id,
-        "runId": node.run_id,
-        "nodeId": node_id,
-        "nodeKind": node.kind,
-        "title": node_title(sessions, node),
-        "completedStepId": labels(node).step_id if node.parent else None,
-        "completedTitle": labels(node).title if node.parent else None,
-        "isTip": not node.children,
-        "isPreferred": state.runs[node.run_id].preferred == node_id,
-        "createdAt": timestamp(node.created_ms),
-        "edge": encode(node.edge) if node.edge else None,
-        "lineage": [one.node_id for one in graph.lineage(state, node_id)],
-        "children": list(node.children),
-        "pending": None,
-        "blockers": [],
-        "inputs": [],
-        "outputs": [
-            output_row(sessions, one, is_current=one in current_outputs(node.outputs))
-            for one in node.outputs
-        ],
-        "preferences": preference.wire(node.preferences, node.wished),
-        "preferencesSource": _source(sessions, found, node),
-        "context": dict(node.context),
-        "capabilities": _capabilities(node, workflow),
-        "openGaps": [encode(gap.fact) for gap in node.gaps.values()],
-        "badges": badges(node),
-        "facts": [_event(event) for event in facts],
+    label = sessions.label(state)(node) if node.parent else None
+    page = NodePage(
+        session_id=found.session_id,
+        run_id=node.run_id,
+        node_id=node_id,
+        node_kind=node.kind,
+        title=node_title(sessions, node),
+        completed_step_id=label.step_id if label else None,
+        completed_title=label.title if label else None,
+        is_tip=not node.children,
+        is_preferred=state.runs[node.run_id].preferred == node_id,
+        created_at=timestamp(node.created_ms),
+        edge=node.edge,
+        lineage=tuple(one.node_id for one in graph.lineage(state, node_id)),
+        children=node.children,
+        pending=None,
+        outputs=output_rows(sessions, node.outputs),
+        preferences=mode_of(node),
+        preferences_source=_source(sessions, found, node),
+        context=dict(node.context),
+        capabilities=_capabilities(node, workflow),
+        open_gaps=tuple(gap.fact for gap in node.gaps.values()),
+        badges=badges(node),
+        facts=tuple(_fact(one) for one in sessions.events(found) if one.scope_b == node_id),
         **salvage_of(found),
-    }
-    if workflow is not None and position is not None:
-        page |= _step(state, node, workflow, position)
-    if not found.is_salvage:
-        page["resume"] = _resume(sessions, node)
-    return page
+        resume=None if found.is_salvage else _resume(sessions, node),
+    )
+    return _with_step(page, node, workflow, position) if workflow and position else page
 
 
-def pinned_page(sessions: Sessions, workflow_hash: str) -> Json:
+def pinned_page(sessions: Sessions, workflow_hash: str) -> PinnedPage:
     """Return a workflow as a run keeps it, whatever its source says by now (R3.8)."""
     found = sessions.maybe_workflow(workflow_hash)
     if found is None:
         raise unknown("pinned workflow", workflow_hash)
     compiled = found.compiled
-    return {
-        "workflowHash": workflow_hash,
-        "workflowId": compiled.workflow_id,
-        "name": compiled.name,
-        "version": compiled.version,
-        "outline": [outline(step) for step in compiled.steps],
-        "compiled": encode(compiled),
-    }
+    return PinnedPage(
+        workflow_hash=workflow_hash,
+        workflow_id=compiled.workflow_id,
+        name=compiled.name,
+        version=compiled.version,
+        outline=tuple(outline(step) for step in compiled.steps),
+        compiled=encode(compiled),
+    )
 
 
-def badges(node: NodeState) -> list[str]:
+def badges(node: NodeState) -> tuple[str, ...]:
     """Return what is special about a node, in words of a closed set."""
     found = set(node.badges)
     if node.kind == "blocked_attempt":
@@ -170,80 +344,81 @@ def badges(node: NodeState) -> list[str]:
         found.add("capability")
     if any(node.capabilities[name].displayed == "unavailable" for name in observed):
         found = found - {"capability"} | {"degraded_capability"}
-    return sorted(found)
+    return tuple(sorted(found))
 
 
-def _node_row(sessions: Sessions, state: SessionState, node: NodeState, is_main: bool) -> Json:
-    row: Json = {
-        "nodeId": node.node_id,
-        "nodeKind": node.kind,
-        "parentNodeId": node.parent,
-        "pendingStepId": pending_id(sessions, node),
-        "completedStepId": sessions.label(state)(node).step_id if node.parent else None,
-        "title": node_title(sessions, node),
-        "isTip": not node.children,
-        "isOnPreferredPath": is_main,
-        "badges": badges(node),
-        "createdAt": timestamp(node.created_ms),
-        "eventIndex": node.created_idx,
-    }
+def _node_row(sessions: Sessions, state: SessionState, node: NodeState, is_main: bool) -> NodeRow:
+    row = NodeRow(
+        node_id=node.node_id,
+        node_kind=node.kind,
+        parent_node_id=node.parent,
+        pending_step_id=pending_id(sessions, node),
+        completed_step_id=sessions.label(state)(node).step_id if node.parent else None,
+        title=node_title(sessions, node),
+        is_tip=not node.children,
+        is_on_preferred_path=is_main,
+        badges=badges(node),
+        created_at=timestamp(node.created_ms),
+        event_index=node.created_idx,
+    )
     workflow = sessions.maybe_workflow(node.workflow_hash)
     position = sessions.maybe_snapshot(node.snapshot_ref)
     if workflow is None or position is None or position.engine.pending is None:
         return row
-    if position.engine.stack:
-        row["pass"] = "/".join(str(one.iteration + 1) for one in position.engine.stack)
     step = workflow.steps[position.engine.pending.step_id]
-    row["collapsed"] = step.collapsed
-    row["provenance"] = str(step.provenance.source)
-    return row
+    return replace(
+        row,
+        pass_="/".join(str(one.iteration + 1) for one in position.engine.stack) or None,
+        collapsed=step.collapsed,
+        provenance=str(step.provenance.source),
+    )
 
 
-def _step(state: SessionState, node: NodeState, workflow: Workflow, position: Snapshot) -> Json:
-    """Return what the node waits for: the step as delivered, its blockers, what it asks of you."""
-    engine = position.engine
-    rendered = render(workflow, engine, node.context, node.preferences)
-    found: Json = {
-        "pending": dict(rendered.data) if rendered else None,
-        "blockers": list(position.blocked.blockers) if position.blocked else [],
-    }
+def _with_step(page: NodePage, node: NodeState, workflow: Workflow, position: Snapshot) -> NodePage:
+    """Add what the node waits for: the step as delivered, its blockers, what it asks of you."""
+    blockers = position.blocked.blockers if position.blocked else ()
+    rendered = render(workflow, position.engine, node.context, node.preferences)
     if rendered is None:
-        return found
-    found["provenance"] = encode(rendered.step.provenance)
-    seen = scope(workflow, engine.stack, node.context)
-    given: dict[str, ev.UserInputRecorded] = {one.input_id: one for one in node.inputs}
-    found["inputs"] = [
-        {
-            **encode(one),
-            "decision": given[one.id].decision if one.id in given else None,
-            "summary": given[one.id].summary if one.id in given else None,
-            "provenance": given[one.id].provenance if one.id in given else None,
-            "needsPerson": prompt.needs_person(one),
-        }
-        for one in prompt.inputs_of(rendered.step, seen)
-    ]
-    return found
+        return replace(page, blockers=blockers)
+    seen = scope(workflow, position.engine.stack, node.context)
+    given = {one.input_id: one for one in node.inputs}
+    return replace(
+        page,
+        pending=dict(rendered.data),
+        blockers=blockers,
+        inputs=tuple(
+            _input_row(one, given.get(one.id)) for one in prompt.inputs_of(rendered.step, seen)
+        ),
+        provenance=rendered.step.provenance,
+    )
 
 
-def _resume(sessions: Sessions, node: NodeState) -> Json:
+def _input_row(one: UserInput, given: ev.UserInputRecorded | None) -> InputRow:
+    return InputRow(
+        **asdict(one),
+        decision=given.decision if given else None,
+        summary=given.summary if given else None,
+        provenance=given.provenance if given else None,
+        needs_person=prompt.needs_person(one),
+    )
+
+
+def _resume(sessions: Sessions, node: NodeState) -> Resume:
     token = tk.state_token(sessions.keyring.keys(), node.node_id, node.workflow_hash)
-    return {
-        "resumeRef": resume_ref(node.run_id),
-        "call": {"tool": "continue_workflow", "arguments": {"stateToken": token}},
-    }
+    call = NextCall(tool="continue_workflow", arguments={"stateToken": token})
+    return Resume(resume_ref=resume_ref(node.run_id), call=call)
 
 
-def _capabilities(node: NodeState, workflow: Workflow | None) -> Json:
-    """Return what is known of each capability beside the level the workflow asks for."""
+def _capabilities(node: NodeState, workflow: Workflow | None) -> dict[str, CapabilityRow]:
     requested = workflow.compiled.capabilities if workflow else {}
-    found: Json = {}
+    found = {}
     for name in sorted({*requested, *node.capabilities}):
         seen = node.capabilities.get(name)
-        found[name] = {
-            "requested": requested.get(name),
-            "enforced": seen.enforced if seen else "unknown",
-            "displayed": seen.displayed if seen else "unknown",
-        }
+        found[name] = CapabilityRow(
+            requested=requested.get(name),
+            enforced=seen.enforced if seen else "unknown",
+            displayed=seen.displayed if seen else "unknown",
+        )
     return found
 
 
@@ -263,12 +438,11 @@ def _skipped(
     run_id: str,
     nodes: Sequence[NodeState],
     window: _Window,
-) -> list[Json]:
-    """Return steps that were passed over in a window, with the remark that says why.
+) -> Iterator[Skipped]:
+    """Yield steps that were passed over in a window, with the remark that says why.
 
     A node's remarks stand in the append that made it, so they lie between its neighbours'.
     """
-    rows = []
     after = nodes[window.first - 1].created_idx if window.first else -1
     until = nodes[window.end].created_idx if window.end < len(nodes) else found.state.last_idx
     for event in sessions.events(found, after):
@@ -279,21 +453,21 @@ def _skipped(
         entries: Sequence[ev.TraceEntry] = event.fact.entries
         for entry in entries:
             if entry.kind == "skipped_step":
-                step_id = entry.refs[0].get("stepId") if entry.refs else None
+                step_id = str(entry.refs[0]["stepId"]) if entry.refs else None
                 node = found.state.nodes.get(event.scope_b or "")
-                title = step_title(sessions, node, str(step_id)) if node and step_id else step_id
-                row = {"nodeId": event.scope_b, "stepId": step_id, "title": title}
-                rows.append({**row, "why": entry.summary})
-    return rows
+                title = step_title(sessions, node, step_id) if node and step_id else step_id
+                yield Skipped(
+                    node_id=event.scope_b, step_id=step_id, title=title, why=entry.summary
+                )
 
 
-def _event(event: Event) -> Json:
-    return {
-        "eventIndex": event.idx,
-        "eventId": event.event_id,
-        "kind": event.kind,
-        "data": event.data,
-        "hash": event.hash,
-        "at": timestamp(event.at_ms),
-        **({} if event.by is None else {"by": event.by.data()}),
-    }
+def _fact(event: Event) -> FactRow:
+    return FactRow(
+        event_index=event.idx,
+        event_id=event.event_id,
+        kind=event.kind,
+        data=event.data,
+        hash=event.hash,
+        at=timestamp(event.at_ms),
+        by=event.by.data() if event.by else None,
+    )

@@ -6,114 +6,251 @@ proved part is shown and said to be that (R4.18).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypedDict, TypeVar
 
 from backshop.base.ambient import timestamp
-from backshop.base.codec import encode
+from backshop.base.codec import camel
 from backshop.base.limits import DORMANT_DAYS
 from backshop.store import Caller, Head
 
+from ..answers import Mode
 from ..definition import template
 from ..errors import RailsError
 from ..repository import Readable, Sessions, stream_of
 from ..resume.search import status_of, title_of
-from ..run import graph, preference
+from ..run import graph
 from ..run.answer import resume_ref
 from ..run.interpret import scope
 from ..search import Text
-from ..search import words as words_of
+from ..session import events as ev
+from ..session.local import ImportOrigin
 from ..session.state import NodeState, Output, RunState, SessionState, current_outputs
 
-Json = dict[str, object]
 _DAY_MS = 86_400_000
 
 
+@camel
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Filter:
-    """Which sessions a list shows."""
+class SessionRow:
+    """A session as lists show it; `workflow_hashes` and what follows are of one that is read."""
 
-    status: str | None = None
-    workflow_id: str | None = None
-    workspace: str | None = None
-    branch: str | None = None
-    health: str | None = None
-    query: str | None = None
+    session_id: str
+    title: str | None
+    status: str
+    health: str
+    keep: bool
+    events: int
+    runs: int = 0
+    branches: int | None = None
+    workflow_ids: tuple[str, ...] = ()
+    workflow_hashes: tuple[str, ...] | None = None
+    current_step_id: str | None = None
+    preferences: Mode | None = None
+    critical_gaps: int | None = None
+    last_activity: str | None = None
+    git_branch: str | None = None
+    workspace_name: str | None = None
+    is_builtin: bool | None = None
+    salvage: bool | None = None
+    reason: str | None = None
+    origin: ImportOrigin | None = None
+
+    @property
+    def nulls(self) -> tuple[str, ...]:
+        """What is there even when it is None."""
+        read = ("current_step_id", "preferences", "git_branch", "workspace_name")
+        return () if self.workflow_hashes is None else read
 
 
-def session_rows(sessions: Sessions, wanted: Filter, now_ms: int, caller: Caller) -> Iterator[Json]:
+@camel
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRow:
+    """A run as lists show it; those of a session do not repeat which it is."""
+
+    session_id: str | None = None
+    run_id: str
+    resume_ref: str
+    workflow_id: str
+    workflow_hash: str
+    title: str | None
+    status: str
+    driver: ev.Driver
+    node_count: int
+    branches: int
+    parent: ev.Parent | None
+    started_at: str
+    last_activity: str
+
+
+@camel
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputRow:
+    """An output with its whole content; a replaced one stays visible (R5.10)."""
+
+    output_id: str
+    channel: str
+    is_current: bool
+    supersedes: str | None
+    notes_markdown: str | None = None
+    full_ref: str | None = None
+    full_markdown: str | None = None
+    kind: str | None = None
+    sha256: str | None = None
+    bytes: int | None = None
+    content: str | None = None
+
+    @property
+    def nulls(self) -> tuple[str, ...]:
+        """What is there even when it is None."""
+        if self.channel != "recap":
+            return ("kind", "sha256", "bytes", "content")
+        return ("notes_markdown", "full_markdown") if self.full_ref else ("notes_markdown",)
+
+
+@camel
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    """A node of a run, or a note of the session, in the order of the record."""
+
+    event_index: int
+    at: str
+    run_id: str | None
+    node_id: str | None
+    node_kind: ev.NodeKind | Literal["note"]
+    title: str
+
+
+@camel
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionPage(SessionRow):
+    """One session: its runs, its own notes, its timeline if asked for."""
+
+    run_list: tuple[RunRow, ...] = ()
+    notes: tuple[OutputRow, ...] = ()
+    observations: Mapping[str, str] = field(default_factory=dict)
+    timeline: tuple[Moment, ...] | None = None
+
+
+class Salvage(TypedDict, total=False):
+    """What says that less than the whole record is shown; empty for a whole one."""
+
+    salvage: bool
+    health: str
+    reason: str
+    events: int
+
+
+Row = TypeVar("Row", bound=SessionRow)
+Run = TypeVar("Run", bound=RunRow)
+
+
+def session_rows(sessions: Sessions, now_ms: int, caller: Caller) -> Iterator[SessionRow]:
     """Yield a row per session, the most recently used first; damaged ones are shown as such."""
     for head in reversed(sessions.heads(caller)):
-        row = _row(sessions, head, now_ms)
-        if _fits(row, wanted):
-            row.pop("_words", None)
-            yield row
+        yield _row(SessionRow, sessions, head, now_ms)
+
+
+def text_of(sessions: Sessions, row: SessionRow) -> Text:
+    """Return what a search finds a session by."""
+    words = [row.title or "", row.session_id]
+    if row.workflow_hashes is not None:
+        state = sessions.readable(row.session_id).state
+        runs = [state.runs[one] for one in state.run_order]
+        words += [f"{run.started.workflow_id} {resume_ref(run.run_id)}" for run in runs]
+        words += [title_of(sessions, state, run) or "" for run in runs[1:]]
+    return Text(" ".join(words))
 
 
 def session_page(
     sessions: Sessions, session_id: str, now_ms: int, *, with_timeline: bool = False
-) -> Json:
+) -> SessionPage:
     """Return one session: its runs, its own notes, its health."""
     head = sessions.store.head(stream_of(session_id))
     if head is None:
         raise unknown("session", session_id)
-    row = _row(sessions, head, now_ms)
-    row.pop("_words", None)
     try:
         found = sessions.readable(session_id)
     except RailsError:  # the row says what is the matter
-        return {**row, "runList": [], "notes": [], "observations": {}}
+        return _row(SessionPage, sessions, head, now_ms)
     state = found.state
-    page: Json = {
-        **row,
-        "runList": [run_row(sessions, state, state.runs[one]) for one in state.run_order],
-        "notes": [
-            output_row(sessions, one, is_current=one in current_outputs(state.outputs))
-            for one in state.outputs
-        ],
-        "observations": dict(state.observations),
-    }
-    return {**page, "timeline": list(_timeline(sessions, found))} if with_timeline else page
+    return _row(
+        SessionPage,
+        sessions,
+        head,
+        now_ms,
+        run_list=tuple(
+            run_row(RunRow, sessions, state, state.runs[one]) for one in state.run_order
+        ),
+        notes=output_rows(sessions, state.outputs),
+        observations=dict(state.observations),
+        timeline=tuple(_timeline(sessions, found)) if with_timeline else None,
+    )
 
 
-def run_row(sessions: Sessions, state: SessionState, run: RunState) -> Json:
-    """Return a run as lists show it."""
-    return {
-        "runId": run.run_id,
-        "resumeRef": resume_ref(run.run_id),
-        "workflowId": run.started.workflow_id,
-        "workflowHash": run.started.workflow_hash,
-        "title": title_of(sessions, state, run),
-        "status": status_of(sessions, state, run),
-        "driver": run.started.driver,
-        "nodeCount": run.nodes,
-        "branches": run.forks + 1,
-        "parent": encode(run.started.parent) if run.started.parent else None,
-        "startedAt": timestamp(run.started_ms),
-        "lastActivity": timestamp(run.last_ms),
-    }
+def run_row(
+    made: Callable[..., Run], sessions: Sessions, state: SessionState, run: RunState, **more: object
+) -> Run:
+    """Return a run as lists show it, or more of it."""
+    return made(
+        run_id=run.run_id,
+        resume_ref=resume_ref(run.run_id),
+        workflow_id=run.started.workflow_id,
+        workflow_hash=run.started.workflow_hash,
+        title=title_of(sessions, state, run),
+        status=status_of(sessions, state, run),
+        driver=run.started.driver,
+        node_count=run.nodes,
+        branches=run.forks + 1,
+        parent=run.started.parent,
+        started_at=timestamp(run.started_ms),
+        last_activity=timestamp(run.last_ms),
+        **more,
+    )
 
 
-def output_row(sessions: Sessions, output: Output, *, is_current: bool) -> Json:
-    """Return an output with its whole content; a replaced one stays visible (R5.10)."""
+def output_rows(sessions: Sessions, outputs: tuple[Output, ...]) -> tuple[OutputRow, ...]:
+    """Return outputs as pages show them."""
+    current = current_outputs(outputs)
+    return tuple(_output_row(sessions, one, is_current=one in current) for one in outputs)
+
+
+def _output_row(sessions: Sessions, output: Output, *, is_current: bool) -> OutputRow:
     payload = output.payload
-    found: Json = {
-        "outputId": output.output_id,
-        "channel": output.channel,
-        "isCurrent": is_current,
-        "supersedes": output.supersedes,
-    }
+    row = OutputRow(
+        output_id=output.output_id,
+        channel=output.channel,
+        is_current=is_current,
+        supersedes=output.supersedes,
+    )
     if output.channel == "recap":
-        found["notesMarkdown"] = payload.notes_markdown
-        if payload.full_ref:
-            found["fullRef"] = payload.full_ref
-            whole = sessions.maybe_blob(payload.full_ref)
-            found["fullMarkdown"] = whole.decode(errors="replace") if whole else None
-        return found
-    data = sessions.maybe_blob(payload.sha256 or "")
-    found |= {"kind": payload.kind, "sha256": payload.sha256, "bytes": payload.byte_length}
-    found["content"] = data.decode(errors="replace") if data else None
-    return found
+        full = payload.full_ref or None
+        text = _content(sessions, full)
+        return replace(
+            row, notes_markdown=payload.notes_markdown, full_ref=full, full_markdown=text
+        )
+    return replace(
+        row,
+        kind=payload.kind,
+        sha256=payload.sha256,
+        bytes=payload.byte_length,
+        content=_content(sessions, payload.sha256),
+    )
+
+
+def _content(sessions: Sessions, ref: str | None) -> str | None:
+    data = sessions.maybe_blob(ref) if ref else None
+    return data.decode(errors="replace") if data else None
+
+
+def mode_of(node: NodeState) -> Mode:
+    """Return the mode of a node, with what the agent asked for and does not have."""
+    return Mode(
+        autonomy=node.preferences.autonomy,
+        risk_policy=node.preferences.risk_policy,
+        wished={one.key: one.value for one in node.wished} or None,
+    )
 
 
 def pending_id(sessions: Sessions, node: NodeState) -> str | None:
@@ -146,8 +283,8 @@ def step_title(sessions: Sessions, node: NodeState, step_id: str) -> str:
     return template.render(step.title, scope(workflow, position.engine.stack, node.context))
 
 
-def salvage_of(found: Readable) -> Json:
-    """Return what says that less than the whole record is shown; empty for a whole one."""
+def salvage_of(found: Readable) -> Salvage:
+    """Return what is to be said of a salvaged record."""
     if not found.is_salvage:
         return {}
     return {
@@ -167,22 +304,16 @@ def unknown(what: str, name: str) -> RailsError:
     )
 
 
-def _row(sessions: Sessions, head: Head, now_ms: int) -> Json:
+def _row(
+    made: Callable[..., Row], sessions: Sessions, head: Head, now_ms: int, **more: object
+) -> Row:
     session_id = head.stream.partition(":")[2]
-    row: Json = {
-        "sessionId": session_id,
-        "title": None,
-        "status": "unknown",
-        "health": "healthy",
-        "keep": head.keep,
-        "events": head.last_idx + 1,
-    }
+    known = {"session_id": session_id, "keep": head.keep, "events": head.last_idx + 1, **more}
     try:
         found = sessions.readable(session_id)
     except RailsError as error:
         status = str(error.details.get("status") or "corrupt_head")
-        named = Text(session_id)
-        return {**row, "health": status, "runs": 0, "workflowIds": [], "_words": named}
+        return made(**known, title=None, status="unknown", health=status)
     state = found.state
     runs = [state.runs[one] for one in state.run_order]
     last = max(runs, key=lambda run: run.last_seq) if runs else None
@@ -190,29 +321,23 @@ def _row(sessions: Sessions, head: Head, now_ms: int) -> Json:
     title = state.observations.get("title")
     if title is None and runs:
         title = title_of(sessions, state, runs[0])
-    row |= {
-        "title": title,
-        "status": _status(sessions, state, last, now_ms),
-        "runs": len(runs),
-        "branches": sum(run.forks for run in runs) + len(runs),
-        "workflowIds": sorted({run.started.workflow_id for run in runs}),
-        "workflowHashes": sorted({run.started.workflow_hash for run in runs}),
-        "currentStepId": pending_id(sessions, tip) if tip else None,
-        "preferences": preference.wire(tip.preferences, tip.wished) if tip else None,
-        "criticalGaps": len(graph.critical_gaps(tip)) if tip else 0,
-        "lastActivity": timestamp(state.last_ms),
-        "gitBranch": state.observations.get("git_branch"),
-        "workspaceName": state.observations.get("workspace_name"),
-        "isBuiltin": any(run.started.driver == "builtin" for run in runs),
-        **salvage_of(found),
-    }
-    if found.origin is not None:
-        row["origin"] = encode(found.origin)
-    words = [str(title or ""), session_id, *(run.started.workflow_id for run in runs)]
-    words += [resume_ref(run.run_id) for run in runs]
-    words += [title_of(sessions, state, run) or "" for run in runs[1:]]
-    row["_words"] = Text(" ".join(words))
-    return row
+    return made(
+        **{**known, "health": "healthy", **salvage_of(found)},
+        title=title,
+        status=_status(sessions, state, last, now_ms),
+        runs=len(runs),
+        branches=sum(run.forks for run in runs) + len(runs),
+        workflow_ids=tuple(sorted({run.started.workflow_id for run in runs})),
+        workflow_hashes=tuple(sorted({run.started.workflow_hash for run in runs})),
+        current_step_id=pending_id(sessions, tip) if tip else None,
+        preferences=mode_of(tip) if tip else None,
+        critical_gaps=len(graph.critical_gaps(tip)) if tip else 0,
+        last_activity=timestamp(state.last_ms),
+        git_branch=state.observations.get("git_branch"),
+        workspace_name=state.observations.get("workspace_name"),
+        is_builtin=any(run.started.driver == "builtin" for run in runs),
+        origin=found.origin,
+    )
 
 
 def _status(sessions: Sessions, state: SessionState, last: RunState | None, now_ms: int) -> str:
@@ -222,37 +347,19 @@ def _status(sessions: Sessions, state: SessionState, last: RunState | None, now_
     return "dormant" if status == "in_progress" and is_dormant else status
 
 
-def _fits(row: Json, wanted: Filter) -> bool:
-    if wanted.status is not None and row["status"] != wanted.status:
-        return False
-    if wanted.health is not None and row["health"] != wanted.health:
-        return False
-    ids = row["workflowIds"]
-    assert isinstance(ids, list)
-    if wanted.workflow_id is not None and wanted.workflow_id not in ids:
-        return False
-    if wanted.workspace is not None and row.get("workspaceName") != wanted.workspace:
-        return False
-    if wanted.branch is not None and row.get("gitBranch") != wanted.branch:
-        return False
-    text = row["_words"]
-    assert isinstance(text, Text)
-    return all(map(text.says, words_of(wanted.query or "")))
-
-
-def _timeline(sessions: Sessions, found: Readable) -> Iterator[Json]:
+def _timeline(sessions: Sessions, found: Readable) -> Iterator[Moment]:
     """Yield what happened in the order of the record: nodes by run, and the session's notes."""
     for event in sessions.events(found):
-        entry: Json = {"eventIndex": event.idx, "at": timestamp(event.at_ms)}
+        node = None
         if event.kind == "node_created":
             node = found.state.nodes[event.scope_b or ""]
-            yield {
-                **entry,
-                "runId": event.scope_a,
-                "nodeId": node.node_id,
-                "nodeKind": node.kind,
-                "title": node_title(sessions, node),
-            }
-        elif event.kind == "session_output_appended":
-            channel = event.fact.output_channel
-            yield {**entry, "runId": None, "nodeId": None, "nodeKind": "note", "title": channel}
+        elif event.kind != "session_output_appended":
+            continue
+        yield Moment(
+            event_index=event.idx,
+            at=timestamp(event.at_ms),
+            run_id=event.scope_a if node else None,
+            node_id=node.node_id if node else None,
+            node_kind=node.kind if node else "note",
+            title=node_title(sessions, node) if node else event.fact.output_channel,
+        )

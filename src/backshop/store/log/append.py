@@ -1,4 +1,4 @@
-"""The one mutation: check a plan under its locks, make its events, commit them (T2)."""
+"""The one mutation: check a plan under its locks, refuse or make its events, commit them (T2)."""
 
 from __future__ import annotations
 

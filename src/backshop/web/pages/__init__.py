@@ -2,9 +2,9 @@
 
 A page is a function `handler(visit) -> Page | Redirect | Response` with a route in its module's
 `ROUTES`; add the module to `ROUTES` below. Handlers are synchronous and run in a worker thread, so
-they call commands directly: `visit.call("WorkbenchList", limit=50)`, and for the bench in the
-address `visit.bench("ReviewGetChangeSet")`. An error that leaves a handler becomes a page with the
-envelope; `attempt(visit, "Command", …)` gives `(answer, envelope)` when only a part may fail.
+they ask directly, and get typed answers: `visit.ask(Bench.open, BenchRequest(workbench_id=…))`. An
+error that leaves a handler becomes a page with the envelope; `tried(visit, Bench.open, …)` gives
+`(answer, envelope)` when only a part may fail.
 
 Templates extend `base.html` (top bar, live regions) or, for pages of a bench, `bench.html` with
 `**bench_context(visit, "review")` in their context. Blocks of `bench.html`: `side` (left column),

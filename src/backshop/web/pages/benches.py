@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from backshop.app import every_bench
+from backshop.app import Engine, Onboarding, every_bench
+from backshop.base.command import NOTHING
+from backshop.bench import Bench
+from backshop.bench.requests import WorkbenchCreate, WorkbenchCreateSample
+from backshop.workshop import Workshop
+from backshop.workshop.requests import SwitchModel
 
 from .kit import Page, Redirect, Visit, bench_context, route
 
@@ -15,7 +20,8 @@ def benches(visit: Visit) -> Page:
     """Show the benches as cards, the trash below them, and the first steps until they are taken."""
     context = {
         **_cards(visit),
-        "show_onboarding": visit.user is None and visit.call("SettingsGet")["show_onboarding"],
+        "show_onboarding": visit.user is None
+        and visit.ask(Engine.settings, NOTHING).show_onboarding,
     }
     return Page(template="benches.html", title="Workbenches", context=context)
 
@@ -26,7 +32,7 @@ def cards(visit: Visit) -> Page:
 
 
 def _cards(visit: Visit) -> dict[str, Any]:
-    found = every_bench(visit.run, include_trash=True)
+    found = every_bench(visit.ask, include_trash=True)
     return {
         "benches": [one for one in found if one.deleted_at is None],
         "trash": [one for one in found if one.deleted_at is not None],
@@ -36,19 +42,19 @@ def _cards(visit: Visit) -> dict[str, Any]:
 def create(visit: Visit) -> Redirect:
     """Make a bench and open it."""
     name = str(visit.form.get("name") or "")
-    bench_id = visit.call("WorkbenchCreate", name=name)["workbench_id"]
-    return Redirect(f"/bench/{bench_id}")
+    made = visit.ask(Bench.create, WorkbenchCreate(name=name))
+    return Redirect(f"/bench/{made.workbench_id}")
 
 
 def sample(visit: Visit) -> Redirect:
     """Open a workbench of sample files with the offline model; the owner's is made once (B18.1)."""
-    made = visit.call("WorkbenchCreateSample", reuse=visit.user is None)
-    if made["created"]:
-        here = {"workbench_id": made["workbench_id"], "model_id": OFFLINE}
-        visit.call("WorkshopSwitchModel", **here)
+    made = visit.ask(Bench.create_sample, WorkbenchCreateSample(reuse=visit.user is None))
+    if made.created:
+        wish = SwitchModel(workbench_id=made.workbench_id, model_id=OFFLINE)
+        visit.ask(Workshop.switch_model, wish)
     if visit.user is None:
-        visit.call("SettingsSetOnboarding", completed=True)
-    return Redirect(f"/bench/{made['workbench_id']}")
+        visit.ask(Engine.set_onboarding, Onboarding(completed=True))
+    return Redirect(f"/bench/{made.workbench_id}")
 
 
 def draft_bar(visit: Visit) -> Page:

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
+from backshop.bench import Bench
+from backshop.bench.answers import CheckpointInfo, Counts
+from backshop.bench.requests import (
+    CheckpointCompare,
+    CheckpointGetDiff,
+    CheckpointId_,
+    CheckpointRestore,
+    CheckpointsList,
+)
+
 from . import diffs
-from .kit import Page, Visit, attempt, bench_context, route
+from .kit import Page, Visit, bench_context, route, tried
 from .review import any_view
 
 LISTED = 60
@@ -13,19 +24,30 @@ COMPARED = 500
 NOW = "now"
 
 
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """A checkpoint on the timeline: whose it is, and what changed since."""
+
+    info: CheckpointInfo
+    who: str | None
+    since: Counts | None
+
+
 def checkpoints(visit: Visit) -> Page:
     """Show the timeline; compare two states or preview a restore when asked to."""
     context = bench_context(visit, "checkpoints")
-    more = {"cursor": visit.query["cursor"]} if visit.query.get("cursor") else {}
-    found = visit.bench("CheckpointsList", limit=LISTED, **more)
-    listed = found["checkpoints"]
-    for place, one in enumerate(listed):
-        one["who"] = visit.who(one.get("by"))
-        newer = listed[place - 1]["checkpoint_id"] if place else None
-        one["since"] = None if more and not place else _counts(visit, one["checkpoint_id"], newer)
+    bench_id, more = visit.params["bench_id"], visit.query.get("cursor") or None
+    wish = CheckpointsList(workbench_id=bench_id, limit=LISTED, cursor=more)
+    found = visit.ask(Bench.checkpoints_list, wish)
+    stops: list[Stop] = []
+    newer = None
+    for one in found.checkpoints:
+        since = None if more and not stops else _counts(visit, one.checkpoint_id, newer)
+        stops.append(Stop(one, visit.who(one.by), since))
+        newer = one.checkpoint_id
     context |= {
-        "checkpoints": listed,
-        "next_cursor": found.get("next_cursor"),
+        "stops": stops,
+        "next_cursor": found.next_cursor,
         "compared": _compared(visit),
         "restoring": _restoring(visit),
         "done": visit.query.get("done"),
@@ -37,31 +59,37 @@ def checkpoints(visit: Visit) -> Page:
     return Page(template="checkpoints.html", title="Checkpoints", context=context)
 
 
-def _counts(visit: Visit, checkpoint_id: str, newer: str | None) -> dict[str, Any] | None:
+def _counts(visit: Visit, checkpoint_id: str, newer: str | None) -> Counts | None:
     """Return what changed from a checkpoint to the next newer one, or to Published."""
-    request = {"workbench_id": visit.params["bench_id"], "checkpoint_id": checkpoint_id, "limit": 1}
-    answer, _ = attempt(
-        visit, "CheckpointCompare", **request, **({"other_id": newer} if newer else {})
+    bench_id = visit.params["bench_id"]
+    wish = CheckpointCompare(
+        workbench_id=bench_id, checkpoint_id=checkpoint_id, other_id=newer, limit=1
     )
-    return None if answer is None else answer["counts"]
+    answer, _ = tried(visit, Bench.checkpoint_compare, wish)
+    return None if answer is None else answer.counts
 
 
-def _pair(visit: Visit) -> dict[str, str] | None:
+def _pair(visit: Visit) -> tuple[str, str | None] | None:
     """Return the two states that were chosen: the older one first, Published without a name."""
     a, b = visit.query.get("a"), visit.query.get("b")
     if not a or not b or a == b:
         return None
     if a == NOW:
         a, b = b, a
-    pair = {"checkpoint_id": a} if b == NOW else {"checkpoint_id": a, "other_id": b}
-    return {"workbench_id": visit.params["bench_id"], **pair}
+    return a, None if b == NOW else b
 
 
 def _compared(visit: Visit) -> dict[str, Any] | None:
     pair = _pair(visit)
     if pair is None:
         return None
-    found, error = attempt(visit, "CheckpointCompare", limit=COMPARED, **pair)
+    wish = CheckpointCompare(
+        workbench_id=visit.params["bench_id"],
+        checkpoint_id=pair[0],
+        other_id=pair[1],
+        limit=COMPARED,
+    )
+    found, error = tried(visit, Bench.checkpoint_compare, wish)
     return {"found": found, "error": error}
 
 
@@ -69,24 +97,30 @@ def _restoring(visit: Visit) -> dict[str, Any] | None:
     wanted = visit.query.get("restore")
     if not wanted:
         return None
-    about = {"workbench_id": visit.params["bench_id"], "checkpoint_id": wanted}
-    found, error = attempt(visit, "CheckpointRestore", dry_run=True, **about)
-    info, _ = attempt(visit, "CheckpointGet", **about)
+    bench_id = visit.params["bench_id"]
+    wish = CheckpointRestore(workbench_id=bench_id, checkpoint_id=wanted, dry_run=True)
+    found, error = tried(visit, Bench.checkpoint_restore, wish)
+    about = CheckpointId_(workbench_id=bench_id, checkpoint_id=wanted)
+    info, _ = tried(visit, Bench.checkpoint_get, about)
     return {"found": found, "error": error, "info": info}
 
 
 def one_file(visit: Visit) -> Page:
     """Show what differs in one file between two states."""
     context = bench_context(visit, "checkpoints")
-    pair = _pair(visit) or {"workbench_id": visit.params["bench_id"], "checkpoint_id": ""}
+    checkpoint_id, other_id = _pair(visit) or ("", None)
     path = visit.query.get("file", "")
-    more = {"cursor": visit.query["cursor"]} if visit.query.get("cursor") else {}
-    found = visit.call("CheckpointGetDiff", path=path, **pair, **more)
-    entry = {"file_kind": found["file_kind"], "kind": "COMPARED", "path": path}
+    wish = CheckpointGetDiff(
+        workbench_id=visit.params["bench_id"],
+        checkpoint_id=checkpoint_id,
+        other_id=other_id,
+        path=path,
+        cursor=visit.query.get("cursor") or None,
+    )
+    found = visit.ask(Bench.checkpoint_get_diff, wish)
     context |= {
         "file_path": path,
-        "view": any_view(visit, found, entry),
-        "entry": entry,
+        "view": any_view(visit, found),
         "a": visit.query.get("a"),
         "b": visit.query.get("b"),
         "column": diffs.column_name,

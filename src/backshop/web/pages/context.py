@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
-from .kit import Page, Redirect, Visit, attempt, bench_context, route
+from backshop.bench import Bench, ContextItem, requests
+from backshop.bench.requests import ContextFile, ContextSlot, ContextUpdateDirect
+from backshop.workshop import Contextual, Digests
+from backshop.workshop.requests import ContextInput, ContextProcess, DigestGet
+
+from .kit import Page, Redirect, Visit, bench_context, route, tried
 
 TITLES = {
     "company-context": ("Company", "Who you are: industry, products, audience, terms."),
@@ -21,11 +27,11 @@ STARTS = {
 def context(visit: Visit) -> Page:
     """Show the four cards with the exact text that is sent, and the digest."""
     bench_id = visit.params["bench_id"]
-    listed = visit.bench("ContextList")["items"]
-    digest, digest_error = attempt(visit, "DigestGet", workbench_id=bench_id)
+    listed = visit.ask(Bench.context_list, requests.BenchRequest(workbench_id=bench_id)).items
+    digest, digest_error = tried(visit, Digests.get, DigestGet(workbench_id=bench_id))
     made = {
         **bench_context(visit, "context"),
-        "items": [_card(visit, one) for one in listed],
+        "cards": [_card(visit, one) for one in listed],
         "digest": digest,
         "digest_error": digest_error,
         "loopback": visit.site.door.loopback,
@@ -33,53 +39,56 @@ def context(visit: Visit) -> Page:
     return Page(template="context.html", title="Context", context=made)
 
 
-def _card(visit: Visit, item: dict[str, Any]) -> dict[str, Any]:
-    category = item["category"]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """A context item as its card shows it; an empty one has a file to begin with."""
+
+    item: ContextItem
+    title: str
+    hint: str
+    files: tuple[ContextFile, ...]
+    error: dict[str, Any] | None = None
+
+
+def _card(visit: Visit, item: ContextItem) -> Card:
+    category = item.category
     title, hint = TITLES[category]
-    files: list[dict[str, Any]] = []
-    error = None
-    if item["status"] == "active":
-        found, error = attempt(
-            visit,
-            "ContextGetArtifact",
-            workbench_id=visit.params["bench_id"],
-            category=category,
-        )
-        files = found["files"] if found else []
     main = MAIN_FILES.get(category, "SKILL.md")
     start = STARTS.get(category) or f"---\nname: {category}\ndescription: \n---\n\n"
-    return {
-        **item,
-        "title": title,
-        "hint": hint,
-        "files": files or [{"path": main, "content": start}],
-        "error": error,
-    }
+    files: tuple[ContextFile, ...] = (ContextFile(path=main, content=start),)
+    error = None
+    if item.status == "active":
+        wish = ContextSlot(workbench_id=visit.params["bench_id"], category=category)
+        found, error = tried(visit, Bench.context_get_artifact, wish)
+        files = found.files if found and found.files else files
+    return Card(item=item, title=title, hint=hint, files=files, error=error)
 
 
 def write(visit: Visit) -> Redirect:
     """Keep an item as the person wrote it; fields `path[]` and `content[]` side by side."""
     form = visit.form
     pairs = zip(form.getlist("path[]"), form.getlist("content[]"), strict=False)
-    files = [
-        {"path": str(path), "content": str(text).replace("\r\n", "\n")} for path, text in pairs
-    ]
-    category = visit.params["category"]
-    visit.bench("ContextUpdateDirect", category=category, files=files, create=True)
-    return Redirect(f"/bench/{visit.params['bench_id']}/context#{category}")
+    files = tuple(
+        ContextFile(path=str(path), content=str(text).replace("\r\n", "\n")) for path, text in pairs
+    )
+    bench_id, category = visit.params["bench_id"], visit.params["category"]
+    wish = ContextUpdateDirect(workbench_id=bench_id, category=category, files=files, create=True)
+    visit.ask(Bench.context_update_direct, wish)
+    return Redirect(f"/bench/{bench_id}/context#{category}")
 
 
 def process(visit: Visit) -> Redirect:
     """Let a model make an item of a text."""
     form = visit.form
-    given = {"mode": "text", "text": str(form.get("text") or "")}
-    visit.bench(
-        "ContextProcess",
-        category=visit.params["category"],
-        input=given,
+    bench_id, category = visit.params["bench_id"], visit.params["category"]
+    wish = ContextProcess(
+        workbench_id=bench_id,
+        category=category,
+        input=ContextInput(mode="text", text=str(form.get("text") or "")),
         overwrite_direct_edits=form.get("overwrite_direct_edits") == "true",
     )
-    return Redirect(f"/bench/{visit.params['bench_id']}/context#{visit.params['category']}")
+    visit.ask(Contextual.process, wish)
+    return Redirect(f"/bench/{bench_id}/context#{category}")
 
 
 ROUTES = (

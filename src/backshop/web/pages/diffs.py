@@ -9,6 +9,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
+from backshop.bench import Cells
+from backshop.formats import DiffLine, TableDiff, TextDiff
+
 from ..render import count_text
 
 Data = Mapping[str, Any]
@@ -20,13 +23,13 @@ _FOLD_OVER = 2  # unchanged blocks in a row before the rest is folded
 # ---------------------------------------------------------------- text
 
 
-def text_rows(body: Data, *, split: bool) -> list[dict[str, Any]]:
+def text_rows(body: TextDiff, *, split: bool) -> list[dict[str, Any]]:
     """Return hunks with what lies folded before each, lines unified or in two columns."""
     found, end_old, end_new = [], 0, 0
-    for hunk in body["hunks"]:
-        start = hunk["new_start"] if hunk["new_count"] else hunk["new_start"] + 1
-        old = hunk["old_start"] if hunk["old_count"] else hunk["old_start"] + 1
-        lines = [_line(line) for line in hunk["lines"]]
+    for hunk in body.hunks:
+        start = hunk.new_start if hunk.new_count else hunk.new_start + 1
+        old = hunk.old_start if hunk.old_count else hunk.old_start + 1
+        lines = [_line(line) for line in hunk.lines]
         found.append(
             {
                 "fold": {
@@ -38,28 +41,28 @@ def text_rows(body: Data, *, split: bool) -> list[dict[str, Any]]:
                 "pairs": list(_pairs(lines)) if split else [],
             }
         )
-        end_old, end_new = old + hunk["old_count"] - 1, start + hunk["new_count"] - 1
+        end_old, end_new = old + hunk.old_count - 1, start + hunk.new_count - 1
     return found
 
 
-def last_line(body: Data) -> dict[str, int]:
+def last_line(body: TextDiff) -> dict[str, int]:
     """Return where the text goes on after the last hunk: first new line, old minus new."""
-    if not body["hunks"]:
+    if not body.hunks:
         return {"first": 1, "shift": 0}
-    hunk = body["hunks"][-1]
-    new = hunk["new_start"] + hunk["new_count"] + (0 if hunk["new_count"] else 1)
-    old = hunk["old_start"] + hunk["old_count"] + (0 if hunk["old_count"] else 1)
+    hunk = body.hunks[-1]
+    new = hunk.new_start + hunk.new_count + (0 if hunk.new_count else 1)
+    old = hunk.old_start + hunk.old_count + (0 if hunk.old_count else 1)
     return {"first": new, "shift": old - new}
 
 
-def _line(line: Data) -> dict[str, Any]:
+def _line(line: DiffLine) -> dict[str, Any]:
     return {
-        "type": line["type"],
-        "sign": {"added": "+", "removed": "−"}.get(line["type"], " "),
-        "old": line.get("old_line"),
-        "new": line.get("new_line"),
-        "segments": list(segments(line["text"], line.get("spans") or ())),
-        "truncated": bool(line.get("truncated")),
+        "type": line.type,
+        "sign": {"added": "+", "removed": "−"}.get(line.type, " "),
+        "old": line.old_line,
+        "new": line.new_line,
+        "segments": list(segments(line.text, line.spans)),
+        "truncated": line.truncated,
     }
 
 
@@ -103,31 +106,31 @@ def _pairs(lines: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 # ---------------------------------------------------------------- tables and sheets
 
 
-def table_rows(body: Data) -> list[dict[str, Any]]:
+def table_rows(body: TableDiff) -> list[dict[str, Any]]:
     """Return changed rows of a delimited file with a cell for every column."""
-    names = body["columns"]["names"]
     found = []
-    for row in body["rows"]:
-        before = {cell["column"]: cell.get("before") for cell in row["cells"]}
-        after = {cell["column"]: cell.get("after") for cell in row["cells"]}
-        cells = []
-        for place, name in enumerate(names):
-            if row["kind"] == "changed":
-                value = row["values"][place] if place < len(row["values"]) else ""
-                old = before.get(name)
-                cells.append({"value": value, "before": old, "changed": name in before})
-            else:
-                side = after if row["kind"] == "added" else before
-                cells.append({"value": side.get(name) or "", "before": None, "changed": False})
-        found.append({**row, "cells": cells, "number": row.get("after_row") or row["before_row"]})
+    for row in body.rows:
+        before = {column: old for column, old, _ in row.cells}
+        side = {column: new if row.kind == "added" else old for column, old, new in row.cells}
+        is_changed = row.kind == "changed"
+        cells = [
+            {
+                "value": value if is_changed else side.get(name) or "",
+                "before": before.get(name) if is_changed else None,
+                "changed": is_changed and name in before,
+            }
+            for name, value in zip_longest(body.columns, row.values, fillvalue="")
+        ]
+        at = row.after_row or row.before_row
+        found.append({"kind": row.kind, "cells": cells, "number": at})
     return found
 
 
-def cell_list(body: Data) -> list[dict[str, Any]]:
+def cell_list(body: Cells) -> list[dict[str, Any]]:
     """Return every changed cell that is listed, with its sheet, in words."""
     return [
         {"sheet": sheet["sheet"], **shown_cell(cell)}
-        for sheet in body["sheets"]
+        for sheet in body.sheets
         for cell in sheet["cells"]
     ]
 

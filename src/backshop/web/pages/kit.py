@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from starlette.datastructures import FormData
 from starlette.requests import Request
@@ -12,11 +12,16 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from backshop.app import Backshop, Role, fault_of, one_request
-from backshop.base.acting import OWNER, who
+from backshop.base.acting import OWNER, Acted, who
+from backshop.base.command import NOTHING
 from backshop.base.errors import BackshopError
 from backshop.base.ids import UserId
 from backshop.base.labels import FOLDERS, RECOVERY
 from backshop.base.limits import MIB
+from backshop.bench import Bench, requests
+from backshop.models import Models
+from backshop.workshop import Workshop
+from backshop.workshop.requests import WorkbenchOnly
 
 from ..render import count_text
 from ..render import page as render
@@ -24,6 +29,9 @@ from ..security import user_of
 from ..site import FRAGMENT, Site, fault_response, waiting
 from .words import ACTIONS, action_links, sentence
 
+Facade = TypeVar("Facade")
+Asked = TypeVar("Asked")
+Answered = TypeVar("Answered")
 THEMES = ("auto", "light", "dark")
 THEME_COOKIE = "backshop_theme"
 PROOF_COOKIE = "backshop_proof"
@@ -62,17 +70,13 @@ class Visit:
         """Run a command of the registry: parsed JSON in and out."""
         return self.shop.call(command, request, user=self.user)
 
-    def run(self, command: str, request: dict[str, Any]) -> Any:
-        """Run a command of the registry and return its typed answer."""
-        return self.shop.commands.run(command, request, user=self.user)
+    def ask(self, method: Callable[[Facade, Asked], Answered], request: Asked) -> Answered:
+        """Run the command that a method of a facade is, and return its typed answer."""
+        return self.shop.ask(method, request, user=self.user)
 
-    def who(self, by: Mapping[str, str] | None) -> str | None:
+    def who(self, by: Acted | None) -> str | None:
         """Return who did something, as this person reads it (T1.6)."""
         return who(by, me=self.user or OWNER)
-
-    def bench(self, command: str, /, **request: Any) -> Any:
-        """Run a command about the bench that the address names."""
-        return self.call(command, workbench_id=self.params["bench_id"], **request)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,21 +210,21 @@ def safe_path(given: object) -> str | None:
 
 def bench_context(visit: Visit, here: str) -> dict[str, Any]:
     """Return what `bench.html` shows around every page of a bench; `here` is the page's name."""
-    opened = visit.bench("WorkbenchOpen")
     bench_id = visit.params["bench_id"]
-    workshop, refusal = attempt(visit, "WorkshopGetState", workbench_id=bench_id)
-    models, _ = attempt(visit, "ModelsListSupported")
-    said = dict.fromkeys((*opened.get("recovery", ()), *opened.get("warnings", ())))
+    opened = visit.ask(Bench.open, requests.BenchRequest(workbench_id=bench_id))
+    workshop, refusal = tried(visit, Workshop.get_state, WorkbenchOnly(workbench_id=bench_id))
+    models, _ = tried(visit, Models.models, NOTHING)
+    said = dict.fromkeys((*opened.recovery, *opened.warnings))
     notices = [sentence(RECOVERY.get(code, code)) for code in said]
     return {
         "here": here,
-        "bench": opened["workbench"],
-        "draft": opened["draft"],
-        "health": opened["health"],
-        "outside": opened["outside_changes"],
+        "bench": opened.workbench,
+        "draft": opened.draft,
+        "health": opened.health,
+        "outside": opened.outside_changes,
         "notices": [*_proof(visit), *notices, *([refusal["message"]] if refusal else ())],
         "workshop": workshop or {},
-        "models": models["models"] if models else [],
+        "models": models.models if models else (),
     }
 
 
@@ -240,10 +244,12 @@ def _proof(visit: Visit) -> list[str]:
     return [*(text for text, number in said.items() if number), *warned]
 
 
-def attempt(visit: Visit, command: str, /, **request: Any) -> tuple[Any, dict[str, Any] | None]:
-    """Return the answer of a command, or None and the envelope a part of a page shows instead."""
+def tried(
+    visit: Visit, method: Callable[[Facade, Asked], Answered], request: Asked
+) -> tuple[Answered | None, dict[str, Any] | None]:
+    """Return the typed answer of a command, or None and the envelope to show instead."""
     try:
-        return visit.call(command, **request), None
+        return visit.ask(method, request), None
     except BackshopError as error:
         return None, _shown(fault_of(error).envelope, visit, visit.path)
 

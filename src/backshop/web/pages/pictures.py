@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.parse import quote
 
 from starlette.responses import Response
 
 from backshop.base.errors import NotFound
+from backshop.bench import Viewer, views
 
-from .kit import Visit, attempt, route
+from .kit import Visit, route, tried
 
 # A picture is shown by <img>, which runs nothing; opened by itself it may not either.
 PICTURE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
@@ -50,13 +51,13 @@ def inside(bench_id: str, version: str, path: str, part: str) -> str:
 
 
 def document_pictures(
-    visit: Visit, about: dict[str, Any], address: Callable[[str], str], section: int | None
+    visit: Visit, about: views.FileRequest, address: Callable[[str], str], section: int | None
 ) -> list[dict[str, Any]]:
     """Return the pictures of a document, or of one of its sections, with their descriptions."""
-    mapped, _ = attempt(visit, "WorkbenchFileGetMap", **about)
-    found = (mapped or {}).get("images") or ()
+    mapped = tried(visit, Viewer.map, about)[0] or {}
+    found = mapped.get("images") or ()
     # A map counts headings; pages count what there is, with or without text before the first one.
-    place = {one["index"]: at for at, one in enumerate((mapped or {}).get("sections") or ())}
+    place = {one["index"]: at for at, one in enumerate(mapped.get("sections") or ())}
     return [
         {
             "picture": address(one["name"]),
@@ -103,7 +104,9 @@ def marked_pictures(
     ]
 
 
-def placed(pictures: list[dict[str, Any]], sections: list[dict[str, Any]]) -> dict[int | None, Any]:
+def placed(
+    pictures: list[dict[str, Any]], sections: Sequence[dict[str, Any]]
+) -> dict[int | None, Any]:
     """Return the pictures by the compared section they stand in; None is none of them."""
     found: dict[int | None, list[dict[str, Any]]] = {}
     sides = {

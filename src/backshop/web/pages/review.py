@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from starlette.responses import Response
 
 from backshop.base.errors import BackshopError
+from backshop.bench import (
+    Bench,
+    Cells,
+    ChangeEntry,
+    Diff,
+    Differ,
+    PagePreview,
+    Parts,
+    Viewer,
+    requests,
+    views,
+)
+from backshop.formats import TableDiff, TextDiff
 
 from . import diffs
-from .kit import Page, Visit, attempt, bench_context, number, route
+from .kit import Page, Visit, bench_context, number, route, tried
 from .pictures import document_pictures, inside, marked_pictures, placed
 from .words import FAULTS
 from .workshop import files_context
 
 LISTED = 200  # entries in the page itself; scripts fetch the rest
 PLAIN_ROWS = 40  # of a sheet where no script draws it
+ONE_SIDE_ROWS = 60  # of a sheet that has nothing to be compared with
 ROW_MAX_DIGITS = 8  # more than any sheet has rows
 SECTIONS_SHOWN = 12  # changed sections of a document on one page
 LABELS = {
@@ -33,19 +48,28 @@ VIEWS = {
     "csv": ("changes", "text"),
     "pdf": ("pages", "text"),
 }
-_PAGES = {"docx": "Docx", "odt": "Odt", "pdf": "Pdf"}
+SCALE = 1.5
+_PAGES = {
+    "docx": Viewer.docx_page,
+    "odt": Viewer.odt_page,
+    "pdf": Viewer.pdf_page,
+    "image": Viewer.image,
+}
+_CHANGED = ("MODIFIED", "RENAMED")
+Problem = dict[str, Any] | None
 
 
 def review(visit: Visit) -> Page:
     """Show the list beside one file's difference; without a Draft say so."""
     context = bench_context(visit, "review")
-    if not context["draft"]["has_draft"]:
+    if not context["draft"].has_draft:
         shown = {**context, **files_context(visit)}
         return Page(template="review_none.html", title="Review", context=shown)
-    found = visit.bench("ReviewGetChangeSet", limit=LISTED)
-    wanted = visit.query.get("file") or (found["entries"][0]["path"] if found["entries"] else None)
-    context |= {"set": found, "wanted": wanted, "label": LABELS[found["reference_source"]]}
-    context["writers"] = [who for one in found.get("writers", ()) if (who := visit.who(one))]
+    request = requests.ReviewGetChangeSet(workbench_id=visit.params["bench_id"], limit=LISTED)
+    found = visit.ask(Bench.review_get_change_set, request)
+    wanted = visit.query.get("file") or (found.entries[0].path if found.entries else None)
+    context |= {"set": found, "wanted": wanted, "label": LABELS[found.reference_source]}
+    context["writers"] = [who for one in found.writers if (who := visit.who(one))]
     context |= _file(visit, wanted) if wanted else {"file": None}
     return Page(template="review.html", title="Review", context=context)
 
@@ -59,13 +83,12 @@ def one_file(visit: Visit) -> Page | Response:
 
 def _file(visit: Visit, path: str) -> dict[str, Any]:
     """Return everything the view of one file shows; what fails is shown as an error in it."""
-    bench_id = visit.params["bench_id"]
-    about = {"workbench_id": bench_id, "path": path}
-    entry, error = attempt(visit, "ReviewGetEntry", **about)
+    about = views.ReviewPath(workbench_id=visit.params["bench_id"], path=path)
+    entry, error = tried(visit, Bench.review_get_entry, about)
     if entry is None:
         return {"file": {"path": path}, "entry": None, "error": error, "view": None}
-    summary, _ = attempt(visit, "ReviewGetSummary", **about)
-    offered = VIEWS.get(entry["file_kind"], ("changes",))
+    summary, _ = tried(visit, Bench.review_get_summary, about)
+    offered = VIEWS.get(entry.file_kind, ("changes",))
     shown = visit.query.get("as", offered[0])
     if shown not in offered:
         shown = offered[0]
@@ -83,86 +106,74 @@ def _file(visit: Visit, path: str) -> dict[str, Any]:
     }
 
 
-def _view(visit: Visit, entry: dict[str, Any], shown: str) -> dict[str, Any]:
+def _view(visit: Visit, entry: ChangeEntry, shown: str) -> dict[str, Any]:
     """Return the view of a kind, or the best there is where that fails (B12.19)."""
-    kind = entry["file_kind"]
-    draw: Callable[..., dict[str, Any]] = _any
-    if shown == "text":
-        draw = _text
-    elif shown == "pages":
-        draw = _pages
-    else:
-        draw = _DRAW.get(kind, _any)
+    own = {"text": _DRAW["text"], "pages": _pages}
+    draw = own.get(shown) or _DRAW.get(entry.file_kind, _compared)
     found = draw(visit, entry)
-    if found.get("error") and draw is not _any:
-        found = {**_any(visit, entry), "note": found["error"]["message"]}
+    if found.get("error") and draw is not _compared:
+        found = {**_compared(visit, entry), "note": found["error"]["message"]}
     return found
 
 
-def _diff(visit: Visit, command: str, entry: dict[str, Any], **more: Any) -> tuple[Any, Any]:
-    request = {"workbench_id": visit.params["bench_id"], "path": entry["path"], **more}
-    if cursor := visit.query.get("cursor"):
-        request["cursor"] = cursor
-    return attempt(visit, command, **request)
+def _about(visit: Visit, entry: ChangeEntry) -> views.ReviewPath:
+    return views.ReviewPath(workbench_id=visit.params["bench_id"], path=entry.path)
 
 
-def _text(visit: Visit, entry: dict[str, Any]) -> dict[str, Any]:
-    found, error = _diff(visit, "ReviewGetTextDiff", entry)
-    return {"kind": "text", "error": error} if found is None else text_view(visit, found, entry)
+def _diff(
+    visit: Visit,
+    method: Callable[[Differ, views.ReviewPath], Diff],
+    entry: ChangeEntry,
+    *,
+    section: int | None = None,
+    slide: int | None = None,
+) -> tuple[Diff | None, Problem]:
+    about = replace(_about(visit, entry), cursor=visit.query.get("cursor") or None)
+    return tried(visit, method, replace(about, section_index=section, slide_index=slide))
 
 
-def text_view(visit: Visit, found: dict[str, Any], entry: dict[str, Any]) -> dict[str, Any]:
-    """Return a line diff for its template."""
-    split = visit.query.get("mode") == "split"
-    body = found["body"]
-    own_lines = entry["file_kind"] in ("text", "csv") and entry["kind"] in ("MODIFIED", "RENAMED")
-    return {
-        "kind": "text",
-        "diff": found,
-        "hunks": diffs.text_rows(body, split=split),
-        "rest": diffs.last_line(body),
-        "expandable": own_lines and not body["too_large"],
-        "split": split,
-    }
+def _compared(
+    visit: Visit,
+    entry: ChangeEntry,
+    method: Callable[[Differ, views.ReviewPath], Diff] = Differ.diff,
+) -> dict[str, Any]:
+    found, error = _diff(visit, method, entry)
+    return {"kind": "error", "error": error} if found is None else any_view(visit, found, entry)
 
 
-def _table(visit: Visit, entry: dict[str, Any]) -> dict[str, Any]:
-    found, error = _diff(visit, "ReviewGetTableDiff", entry)
-    if found is None:
-        return {"kind": "table", "error": error}
-    return table_view(found) or text_view(visit, found, entry)
-
-
-def table_view(found: dict[str, Any]) -> dict[str, Any] | None:
-    """Return a row diff for its template; None where it is one of lines."""
-    if found["strategy"] != "table":
-        return None
-    return {"kind": "table", "diff": found, "rows": diffs.table_rows(found["body"])}
-
-
-def _cells(visit: Visit, entry: dict[str, Any]) -> dict[str, Any]:
-    sheet = visit.query.get("sheet")
-    more = {"sheet": sheet} if sheet else {}
-    found, error = _diff(visit, "ReviewGetXlsxCellDiff", entry)
+def _cells(visit: Visit, entry: ChangeEntry) -> dict[str, Any]:
+    sheet = visit.query.get("sheet") or None
+    found, error = _diff(visit, Differ.cell_diff, entry)
     if found is None:
         return {"kind": "cells", "error": error}
-    if found["strategy"] != "cells":  # only one side has it: its sheets as they are
-        version = "DRAFT" if entry["kind"] == "ADDED" else "REFERENCE"
-        request = {"workbench_id": visit.params["bench_id"], "path": entry["path"], **more}
-        grid, error = attempt(
-            visit, "ReviewGetXlsxPreviewGrid", version=version, row_count=60, **request
-        )
+    if not isinstance(found.body, Cells):  # only one side has it: its sheets as they are
+        version = "DRAFT" if entry.kind == "ADDED" else "REFERENCE"
+        grid, error = _grid(visit, entry, version, sheet, 0, ONE_SIDE_ROWS)
         return {"kind": "sheet", "grid": grid, "version": version, "error": error, "diff": found}
-    hint = found.get("focus_hint") or {}
-    view = cells_view(found)
+    hint = found.focus_hint or {}
     chosen = sheet or hint.get("sheet")
     is_page = visit.path.endswith("/review")  # a part of a page is asked for by scripts
-    plain = _plain_sheet(visit, entry, found["body"]["sheets"], chosen) if is_page else None
-    return {**view, "sheet": chosen, "row": hint.get("row_start", 0), "plain": plain}
+    plain = _plain_sheet(visit, entry, found.body.sheets, chosen) if is_page else None
+    own = {"sheet": chosen, "row": hint.get("row_start", 0), "plain": plain}
+    return {**any_view(visit, found, entry), **own}
+
+
+def _grid(
+    visit: Visit, entry: ChangeEntry, version: str, sheet: str | None, first: int, rows: int
+) -> tuple[dict[str, Any] | None, Problem]:
+    request = views.ReviewGrid(
+        workbench_id=visit.params["bench_id"],
+        path=entry.path,
+        version=version,
+        sheet=sheet,
+        row_start=first,
+        row_count=rows,
+    )
+    return tried(visit, Viewer.preview_grid, request)
 
 
 def _plain_sheet(
-    visit: Visit, entry: dict[str, Any], sheets: list[dict[str, Any]], sheet: str | None
+    visit: Visit, entry: ChangeEntry, sheets: Sequence[dict[str, Any]], sheet: str | None
 ) -> dict[str, Any] | None:
     """Return the changed part of a sheet for pages without scripts; None if there is none."""
     counts = {one["sheet"]: one for one in sheets if one["cell_count"]}
@@ -174,11 +185,9 @@ def _plain_sheet(
     first = max(0, (counts[shown]["bounds"] or {"row_start": 0})["row_start"] - 2)
     if asked.isascii() and asked.isdecimal() and len(asked) < ROW_MAX_DIGITS:
         first = int(asked)
-    about = {"workbench_id": visit.params["bench_id"], "path": entry["path"], "sheet": shown}
-    about |= {"row_start": first, "row_count": PLAIN_ROWS}
-    grid, _ = attempt(visit, "ReviewGetXlsxPreviewGrid", version="DRAFT", **about)
+    grid, _ = _grid(visit, entry, "DRAFT", shown, first, PLAIN_ROWS)
     if grid is None or grid["missing"]:  # a sheet that goes
-        grid, _ = attempt(visit, "ReviewGetXlsxPreviewGrid", version="REFERENCE", **about)
+        grid, _ = _grid(visit, entry, "REFERENCE", shown, first, PLAIN_ROWS)
     ways = _rows_around(first, grid["row_count"]) if grid else {}
     found = (grid or {}).get("changes")
     marks = {one["cell"]: diffs.shown_cell(one) for one in found or ()}
@@ -193,27 +202,12 @@ def _rows_around(first: int, count: int) -> dict[str, int]:
     return earlier | later
 
 
-def cells_view(found: dict[str, Any]) -> dict[str, Any]:
-    """Return a cell diff for its template."""
-    body = found["body"]
-    return {
-        "kind": "cells",
-        "diff": found,
-        "cells": diffs.cell_list(body),
-        "counts": diffs.counts_in_words(body.get("counts") or {}),
-        "sheets": [
-            {key: one[key] for key in ("sheet", "added", "removed", "cell_count", "bounds")}
-            for one in body["sheets"]
-        ],
-    }
-
-
-def _document(visit: Visit, entry: dict[str, Any]) -> dict[str, Any]:
-    command = "ReviewGetDocxContentDiff"
-    found, error = _diff(visit, command, entry)
+def _document(visit: Visit, entry: ChangeEntry) -> dict[str, Any]:
+    found, error = _diff(visit, Differ.document_diff, entry)
     if found is None:
         return {"kind": "document", "error": error}
-    sections = found["body"]["sections"]
+    assert isinstance(found.body, Parts)
+    sections = found.body.listed
     asked = number(visit, "section")
     wanted = [] if asked is None else [asked]
     pictures = placed(_document_pictures(visit, entry), sections)
@@ -223,9 +217,8 @@ def _document(visit: Visit, entry: dict[str, Any]) -> dict[str, Any]:
     ]
     shown = []
     for index in wanted[:SECTIONS_SHOWN]:
-        one, _ = _diff(visit, command, entry, section_index=index)
-        if one is not None and one["body"]["section"]:
-            section = one["body"]["section"]
+        one, _ = _diff(visit, Differ.document_diff, entry, section=index)
+        if one is not None and isinstance(one.body, Parts) and (section := one.body.chosen):
             own = {"groups": diffs.folded(section["blocks"]), "pictures": pictures.pop(index, ())}
             shown.append({**section, **own})
     return {
@@ -240,109 +233,83 @@ def _document(visit: Visit, entry: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _document_pictures(visit: Visit, entry: dict[str, Any]) -> list[dict[str, Any]]:
+def _document_pictures(visit: Visit, entry: ChangeEntry) -> list[dict[str, Any]]:
     """Return the pictures the document has now, marked, and those that go."""
-    bench_id, path = visit.params["bench_id"], entry["path"]
+    bench_id, path = visit.params["bench_id"], entry.path
     viewer = visit.shop.benches.viewer
     try:
         before = viewer.pictures_inside(bench_id, "REFERENCE", path)
         after = viewer.pictures_inside(bench_id, "DRAFT", path)
     except BackshopError:
         return []  # the view itself says what is wrong with the file
-    about = {"workbench_id": bench_id, "path": path, "view": "draft"}
+    about = views.FileRequest(workbench_id=bench_id, path=path, view="draft")
     now = partial(inside, bench_id, "DRAFT", path)
     then = partial(inside, bench_id, "REFERENCE", path)
     shown = document_pictures(visit, about, now, None) if after else []
-    about |= {"path": entry.get("old_path") or path, "view": "published"}
+    about = replace(about, path=entry.old_path or path, view="published")
     gone = document_pictures(visit, about, then, None) if before else []
     return marked_pictures(shown, before, after, gone, then)
 
 
-def _deck(visit: Visit, entry: dict[str, Any]) -> dict[str, Any]:
-    asked = number(visit, "slide")
-    more = {} if asked is None else {"slide_index": asked}
-    found, error = _diff(visit, "ReviewGetPptxContentDiff", entry, **more)
+def _deck(visit: Visit, entry: ChangeEntry) -> dict[str, Any]:
+    found, error = _diff(visit, Differ.deck_diff, entry, slide=number(visit, "slide"))
     if found is None:
         return {"kind": "deck", "error": error}
-    slide = found["body"].get("slide")
-    sides = {}
-    if slide:
-        for side in ("before", "after"):
-            version = "REFERENCE" if side == "before" else "DRAFT"
-            about = (visit.params["bench_id"], version, entry["path"])
-            if side == "before" and entry.get("old_path"):
-                about = (*about[:2], entry["old_path"])
-            sides[side] = diffs.drawn_slide(
-                slide.get(side), slide["shapes"], side, partial(inside, *about)
-            )
-    return {
-        "kind": "deck",
-        "diff": found,
-        "slides": found["body"]["slides"],
-        "slide": slide,
-        "sides": sides,
+    assert isinstance(found.body, Parts)
+    slide = found.body.chosen
+    places = {
+        "before": ("REFERENCE", entry.old_path or entry.path),
+        "after": ("DRAFT", entry.path),
     }
+    sides = {
+        side: diffs.drawn_slide(
+            slide[side], slide["shapes"], side, partial(inside, visit.params["bench_id"], *place)
+        )
+        for side, place in places.items()
+        if slide
+    }
+    slides = found.body.listed
+    return {"kind": "deck", "diff": found, "slides": slides, "slide": slide, "sides": sides}
 
 
-def _pages(visit: Visit, entry: dict[str, Any]) -> dict[str, Any]:
+def _pages(visit: Visit, entry: ChangeEntry) -> dict[str, Any]:
     """Return pictures of a page of both versions: those that are versions of one another."""
-    kind, bench_id = entry["file_kind"], visit.params["bench_id"]
-    slide = kind == "pptx"
-    command = "ReviewGetPptxPreviewSlide" if slide else f"ReviewGet{_PAGES[kind]}PreviewPage"
-    place = "slide_index" if slide else "page_index"
-    request = {"workbench_id": bench_id, "path": entry["path"]}
-    told = _paired(visit, entry)
-    pairs = told.get("pairs")
-    if not pairs:  # nothing to know pages by but their numbers
-        index = number(visit, "page") or 0
-        return _two_pictures(visit, command, {**request, place: index}, index)
     asked = number(visit, "page")
+    told, pairs = _paired(visit, entry)
+    if not pairs:  # nothing to know pages by but their numbers
+        index = asked or 0
+        return _two_pictures(visit, entry, index, index, index)
     first = next((one["index"] for one in pairs if one["kind"] != "same"), 0)
     index = min(first if asked is None else asked, len(pairs) - 1)
     pair = pairs[index]
-    sides = {name: pair[f"index_{name}"] for name in ("before", "after")}
-    own = {name: None if at is None else {place: at} for name, at in sides.items()}
-    found = _two_pictures(visit, command, request, index, own)
-    shown = {"pages": len(pairs), "pair": {**pair, "what": "slide" if slide else "page"}}
-    return {**found, **shown, "diff": told["diff"]}
+    found = _two_pictures(visit, entry, index, pair["index_before"], pair["index_after"])
+    what = "slide" if entry.file_kind == "pptx" else "page"
+    return {**found, "pages": len(pairs), "pair": {**pair, "what": what}, "diff": told}
 
 
-def _paired(visit: Visit, entry: dict[str, Any]) -> dict[str, Any]:
-    """Return slides or pages of both versions, paired; nothing where only their numbers pair."""
-    ways = {
-        "pptx": ("ReviewGetPptxContentDiff", "slides"),
-        "pdf": ("ReviewGetTextDiff", "pages"),
-    }
-    if entry["kind"] not in ("MODIFIED", "RENAMED") or entry["file_kind"] not in ways:
-        return {}
-    command, name = ways[entry["file_kind"]]
-    about = {"workbench_id": visit.params["bench_id"], "path": entry["path"]}
-    found, _ = attempt(visit, command, **about)
-    return {"diff": found, "pairs": found["body"].get(name)} if found else {}
+def _paired(visit: Visit, entry: ChangeEntry) -> tuple[Diff | None, Sequence[Mapping[str, Any]]]:
+    """Return slides or pages of both versions, paired; none where only their numbers pair."""
+    ways = {"pptx": Differ.deck_diff, "pdf": Differ.text_diff}
+    if entry.kind not in _CHANGED or entry.file_kind not in ways:
+        return None, ()
+    found, _ = tried(visit, ways[entry.file_kind], _about(visit, entry))
+    match found and found.body:
+        case Parts(listed=pairs) | TextDiff(pages=pairs):
+            return found, pairs or ()
+    return found, ()
 
 
-def _image(visit: Visit, entry: dict[str, Any]) -> dict[str, Any]:
-    request = {"workbench_id": visit.params["bench_id"], "path": entry["path"]}
-    return _two_pictures(visit, "ReviewGetImagePreview", request, 0)
+def _image(visit: Visit, entry: ChangeEntry) -> dict[str, Any]:
+    return _two_pictures(visit, entry, 0, 0, 0)
 
 
 def _two_pictures(
-    visit: Visit,
-    command: str,
-    request: dict[str, Any],
-    index: int,
-    own: dict[str, dict[str, int] | None] | None = None,
+    visit: Visit, entry: ChangeEntry, index: int, before: int | None, after: int | None
 ) -> dict[str, Any]:
-    """Return both versions; `own` is what each side is asked for, None where it has no such."""
-    sides: dict[str, Any] = {}
-    problem = None
-    for name, version in (("before", "REFERENCE"), ("after", "DRAFT")):
-        asked = {} if own is None else own[name]
-        if asked is None:
-            sides[name] = None
-            continue
-        request = {**request, **asked}
-        sides[name], error = attempt(visit, command, version=version, scale=1.5, **request)
+    """Return a page of both versions, each by its own number; None where it has no such."""
+    sides, problem = {}, None
+    for name, version, at in (("before", "REFERENCE", before), ("after", "DRAFT", after)):
+        sides[name], error = (None, None) if at is None else _picture(visit, entry, version, at)
         problem = problem or error
     found = [side for side in sides.values() if side]
     if not found:
@@ -351,35 +318,65 @@ def _two_pictures(
         "kind": "pictures",
         "sides": sides,
         "page": index,
-        "pages": max(side.get("page_count") or 0 for side in found),
-        "unavailable": next((s["reason"] for s in found if s["preview_unavailable"]), None),
+        "pages": max(side.page_count or 0 for side in found),
+        "unavailable": next((one.reason for one in found if one.preview_unavailable), None),
         "faults": FAULTS,
     }
 
 
-def _any(visit: Visit, entry: dict[str, Any]) -> dict[str, Any]:
-    found, error = _diff(visit, "ReviewGetDiff", entry)
-    if found is None:
-        return {"kind": "error", "error": error}
-    return any_view(visit, found, entry)
+def _picture(
+    visit: Visit, entry: ChangeEntry, version: str, index: int
+) -> tuple[PagePreview | None, Problem]:
+    bench_id, path = visit.params["bench_id"], entry.path
+    if entry.file_kind == "pptx":
+        slide = views.ReviewSlide(
+            workbench_id=bench_id, path=path, version=version, slide_index=index, scale=SCALE
+        )
+        return tried(visit, Viewer.slide_preview, slide)
+    page = views.ReviewPage(
+        workbench_id=bench_id, path=path, version=version, page_index=index, scale=SCALE
+    )
+    return tried(visit, _PAGES[entry.file_kind], page)
 
 
-def any_view(visit: Visit, found: dict[str, Any], entry: dict[str, Any]) -> dict[str, Any]:
-    """Return the view of whatever strategy a diff has."""
-    match found["strategy"]:
-        case "text":
-            return text_view(visit, found, entry)
-        case "table":
-            return table_view(found) or {}
-        case "cells":
-            return {**cells_view(found), "sheet": None, "row": 0}
-        case _:
-            return {"kind": "facts", "diff": found, "sides": found["body"]}
+def any_view(visit: Visit, found: Diff, entry: ChangeEntry | None = None) -> dict[str, Any]:
+    """Return a difference for its template; without an entry it is one of two checkpoints."""
+    match found.body:
+        case TextDiff() as body:
+            own = _text_view(visit, body)
+            is_own = entry is not None and entry.kind in _CHANGED
+            is_text = found.file_kind in ("text", "csv")  # its lines are to be had
+            own["expandable"] = is_own and is_text and not body.too_large
+        case TableDiff() as body:
+            own = {"kind": "table", "rows": diffs.table_rows(body)}
+        case Cells() as body:
+            own = _cells_view(body)
+        case body:
+            own = {"kind": "facts", "sides": body}
+    return {"diff": found, **own}
 
 
-_DRAW = {
-    "text": _text,
-    "csv": _table,
+def _text_view(visit: Visit, body: TextDiff) -> dict[str, Any]:
+    split = visit.query.get("mode") == "split"
+    hunks = diffs.text_rows(body, split=split)
+    return {"kind": "text", "hunks": hunks, "rest": diffs.last_line(body), "split": split}
+
+
+def _cells_view(body: Cells) -> dict[str, Any]:
+    told = ("sheet", "added", "removed", "cell_count", "bounds")
+    return {
+        "kind": "cells",
+        "cells": diffs.cell_list(body),
+        "counts": diffs.counts_in_words(body.counts or {}),
+        "sheets": [{key: one[key] for key in told} for one in body.sheets],
+        "sheet": None,
+        "row": 0,
+    }
+
+
+_DRAW: dict[str, Callable[[Visit, ChangeEntry], dict[str, Any]]] = {
+    "text": partial(_compared, method=Differ.text_diff),
+    "csv": partial(_compared, method=Differ.table_diff),
     "xlsx": _cells,
     "docx": _document,
     "odt": _document,

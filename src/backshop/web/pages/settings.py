@@ -6,14 +6,18 @@ import json
 import os
 import re
 import stat
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from starlette.responses import RedirectResponse, Response
 
+from backshop.app import Engine, People, Server, SettingInfo, sharing
+from backshop.base.command import NOTHING
 from backshop.base.errors import AccessDenied
+from backshop.models import Models, Permissions, Providers
 
-from .kit import THEME_COOKIE, THEMES, Page, Visit, attempt, route, safe_path
+from .kit import THEME_COOKIE, THEMES, Page, Visit, route, safe_path, tried
 
 YEAR_S = 365 * 86_400
 ELSEWHERE = frozenset({"providers", "models", "model.default", "consent.mode", "onboarding"})
@@ -25,25 +29,26 @@ PHASES = ("research", "plan", "implement")
 
 def settings(visit: Visit) -> Page:
     """Show everything that can be set, each value with where it comes from."""
-    providers, providers_error = attempt(visit, "ProvidersGetStatus")
-    models, _ = attempt(visit, "ModelsListSupported")
-    default, _ = attempt(visit, "UserGetDefaultModel")
-    mode, _ = attempt(visit, "UserGetConsentMode")
-    people, _ = attempt(visit, "UserList")
+    providers, providers_error = tried(visit, Providers.status, NOTHING)
+    models, _ = tried(visit, Models.models, NOTHING)
+    default, _ = tried(visit, Models.default_model, NOTHING)
+    mode, _ = tried(visit, Permissions.mode, NOTHING)
+    people, _ = tried(visit, People.user_list, NOTHING)
     context = {
-        "providers": providers["providers"] if providers else [],
-        "secrets_source": providers["secrets_source"] if providers else None,
+        "providers": providers.providers if providers else (),
+        "secrets_source": providers.secrets_source if providers else None,
         "providers_error": providers_error,
-        "models": models["models"] if models else [],
-        "default_model": default["model_id"] if default else None,
-        "consent_mode": mode["mode"] if mode else "ask",
+        "models": models.models if models else (),
+        "default_model": default.model_id if default else None,
+        "consent_mode": mode.mode if mode else "ask",
         **_values(visit),
         "home": str(visit.shop.config.home) if visit.user is None else "",
         "is_owner": visit.user is None,
-        "users": people["users"] if people else [],
+        "users": people.users if people else (),
         "back": safe_path(visit.query.get("back")),
         "link": None,
         "person": None,
+        "person_name": "",
         "loopback": visit.site.door.loopback,
         "phases": PHASES,
     }
@@ -57,22 +62,30 @@ def _require_owner(visit: Visit) -> None:
 
 def _values(visit: Visit) -> dict[str, Any]:
     """Return what is kept, and the servers that run with something else (R10.7)."""
-    found, _ = attempt(visit, "SettingsGet")
+    found, _ = tried(visit, Engine.settings, NOTHING)
     if found is None:
         return {"settings": (), "restarts": ()}
-    servers = [{**one, "name": _server(one)} for one in found["servers"] if one["differs"]]
     return {
-        "settings": [_shown(one) for one in found["settings"] if one["name"] not in ELSEWHERE],
-        "restarts": servers,
+        "settings": [_row(one) for one in found.settings if one.name not in ELSEWHERE],
+        "restarts": [(_server(one), one) for one in found.servers if one.differs],
     }
 
 
-def _shown(one: dict[str, Any]) -> dict[str, Any]:
-    """Add how a value is read and chosen: as JSON writes it, from a list where there is one."""
-    words = [_text(one.get("value")), _text(one.get("applied"))]
-    choices = _CHOICES.split(one["allowed"]) if _CLOSED.fullmatch(one["allowed"]) else []
-    listed = choices if words[0] in choices else []
-    return {**one, "text": words[0], "applied_text": words[1], "choices": listed}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A setting as its row shows it: as JSON writes it, from a list where there is one."""
+
+    setting: SettingInfo
+    text: str
+    applied_text: str
+    choices: list[str]
+
+
+def _row(one: SettingInfo) -> Row:
+    text = _text(one.value)
+    choices = _CHOICES.split(one.allowed) if _CLOSED.fullmatch(one.allowed) else []
+    listed = choices if text in choices else []
+    return Row(setting=one, text=text, applied_text=_text(one.applied), choices=listed)
 
 
 def _text(value: Any) -> str:
@@ -85,11 +98,11 @@ def _text(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def _server(one: dict[str, Any]) -> str:
-    if one["is_this"]:
+def _server(one: Server) -> str:
+    if one.is_this:
         return "this web app"
     doors = {"web": "a web app", "mcp": "an MCP server", "rpc": "a program over JSON-RPC"}
-    return f"{doors.get(one['door'], one['door'])} (process {one['pid']})"
+    return f"{doors.get(one.door, one.door)} (process {one.pid})"
 
 
 def appearance(visit: Visit) -> Response:
@@ -115,9 +128,9 @@ def add_person(visit: Visit) -> Page:
     """Let somebody in; their token is on this one page and kept nowhere (T6.4)."""
     _require_owner(visit)
     name = str(visit.form.get("name") or "")
-    added = visit.call("UserAdd", name=name)
+    added = visit.ask(People.user_add, sharing.UserAdd(name=name))
     made = settings(visit)
-    context = {**made.context, "person": {**added, "name": name.strip()}}
+    context = {**made.context, "person": added, "person_name": name.strip()}
     return Page(template=made.template, title=made.title, context=context)
 
 

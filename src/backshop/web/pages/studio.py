@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlencode
 
 from starlette.responses import Response
 
+from backshop.base.codec import decode, encode
 from backshop.base.errors import NotFound, ValidationFailed
-from backshop.rails import PRESETS, RailsError, shown_artifact
+from backshop.rails import (
+    PRESETS,
+    RailsError,
+    SessionExport,
+    SessionGet,
+    SessionsList,
+    Studio,
+    answers,
+    run_view,
+    session_view,
+    shown_artifact,
+)
+from backshop.rails import requests as rails_requests
+from backshop.rails import studio_requests as requests
 
 from ..drawing import drawn, timeline
-from .kit import Page, Redirect, Visit, attempt, route
+from .kit import Page, Redirect, Visit, route, tried
 
 PAGE_SIZE = 100
 GRAPH_NODES = 200  # of a long run drawn at once
@@ -56,7 +70,7 @@ def session_list(visit: Visit) -> Page:
 
 def _listed(visit: Visit) -> dict[str, Any]:
     query = visit.query
-    asked: dict[str, Any] = {
+    asked: dict[str, object] = {
         field: query[name] for name, field in FILTERS.items() if query.get(name, "").strip()
     }
     if query.get("status") in STATUSES:
@@ -65,12 +79,13 @@ def _listed(visit: Visit) -> dict[str, Any]:
         asked["health"] = query["health"]
     if query.get("cursor", "").isdecimal():
         asked["cursor"] = query["cursor"]
-    answer = visit.call("RailsSessionsList", limit=PAGE_SIZE, **asked)
-    groups: dict[str, list[Any]] = {}
-    for row in answer["sessions"]:
-        groups.setdefault(row.get("workspaceName") or "", []).append(row)
+    request = decode(SessionsList, {"limit": PAGE_SIZE, **asked})
+    answer = visit.ask(Studio.sessions_list, request)
+    groups: dict[str, list[session_view.SessionRow]] = {}
+    for row in answer.sessions:
+        groups.setdefault(row.workspace_name or "", []).append(row)
     kept = {name: value for name, value in query.items() if name != "cursor" and value}
-    following = answer.get("nextCursor")
+    following = answer.next_cursor
     return {
         **common(visit),
         "groups": sorted(groups.items(), key=lambda one: (one[0] == "", one[0])),
@@ -101,15 +116,18 @@ def session(visit: Visit) -> Page:
         "session": found,
         "run_id": None,
         "timeline": timeline(found) if wants_timeline else None,
-        "notes": [_output(one) for one in found["notes"]],
+        "notes": [_output(one) for one in found.notes],
     }
-    title = found.get("title") or "Session"
+    title = found.title or "Session"
     return Page(template="studio_session.html", title=title, context=context)
 
 
-def _session(visit: Visit, session_id: str, *, with_timeline: bool = False) -> Any:
+def _session(
+    visit: Visit, session_id: str, *, with_timeline: bool = False
+) -> session_view.SessionPage:
     with _named("session"):
-        return visit.call("RailsSessionGet", sessionId=session_id, timeline=with_timeline)
+        request = SessionGet(session_id=session_id, timeline=with_timeline)
+        return visit.ask(Studio.session_get, request)
 
 
 @contextmanager
@@ -128,9 +146,9 @@ def export(visit: Visit) -> Response:
     session_id, kind = visit.params["session_id"], visit.params["format"]
     if kind not in _EXPORTS:
         raise NotFound("there is no such format", reason="not_found")
-    asked = {"salvage": True} if visit.query.get("salvage") == "1" else {}
+    asked = {"sessionId": session_id, "format": kind, "salvage": visit.query.get("salvage") == "1"}
     with _named("session"):
-        text = visit.call("RailsSessionExport", sessionId=session_id, format=kind, **asked)["text"]
+        text = visit.ask(Studio.session_export, decode(SessionExport, asked)).text
     media, ending = _EXPORTS[kind]
     headers = {
         "content-disposition": f'attachment; filename="{session_id}.{ending}"',
@@ -142,12 +160,11 @@ def export(visit: Visit) -> Response:
 def reading(visit: Visit) -> Page:
     """Show a session as one text to read or print (R9.7)."""
     session_id = visit.params["session_id"]
-    asked = {"runId": visit.query["run"]} if visit.query.get("run") else {}
+    run_id = visit.query.get("run") or None
+    asked = SessionExport(session_id=session_id, format="markdown", times=True, run_id=run_id)
     with _named("session"):
-        found = visit.call(
-            "RailsSessionExport", sessionId=session_id, format="markdown", times=True, **asked
-        )
-    context = {**common(visit), "text": found["text"], "session_id": session_id}
+        found = visit.ask(Studio.session_export, asked)
+    context = {**common(visit), "text": found.text, "session_id": session_id}
     return Page(template="studio_reading.html", title="Session", context=context)
 
 
@@ -156,49 +173,57 @@ def reading(visit: Visit) -> Page:
 
 def run(visit: Visit) -> Page:
     """Show a run as a graph with the chosen node beside it."""
-    context = _run(visit)
-    wanted = visit.query.get("node") or context["run"].get("preferredTip")
-    node, error = (None, None)
-    if wanted:
-        node, error = attempt(visit, "RailsNodeGet", nodeId=wanted)
-    if node is not None and node["runId"] != context["run"]["runId"]:
+    found = _run(visit)
+    wanted = visit.query.get("node") or found.preferred_tip
+    node, error = (
+        tried(visit, Studio.node_get, requests.NodeGet(node_id=wanted)) if wanted else (None, None)
+    )
+    if node is not None and node.run_id != found.run_id:
         node = None
-    context |= {"node": _node(node), "node_error": error, "with_node": True}
-    title = context["run"].get("title") or "Run"
-    return Page(template="studio_run.html", title=title, context=context)
+    shown = {**_node(node), "node_error": error, "with_node": True}
+    context = {**_drawn(visit, found), **shown}
+    return Page(template="studio_run.html", title=found.title or "Run", context=context)
 
 
 def run_graph(visit: Visit) -> Page:
     """Return what changes while an agent works: the graph, the runs, the status."""
-    return Page(template="studio_live.html", title="", context=_run(visit))
+    return Page(template="studio_live.html", title="", context=_drawn(visit, _run(visit)))
 
 
-def _run(visit: Visit) -> dict[str, Any]:
-    around = visit.query.get("around") or visit.query.get("node")
-    asked = {"around": around} if around else {}
+def _run(visit: Visit) -> run_view.RunGraph:
+    request = requests.RunGet(
+        run_id=visit.params["run_id"], around=_around(visit), limit=GRAPH_NODES
+    )
     with _named("run"):
-        found = visit.call("RailsRunGet", runId=visit.params["run_id"], limit=GRAPH_NODES, **asked)
+        return visit.ask(Studio.run_get, request)
+
+
+def _around(visit: Visit) -> str | None:
+    return visit.query.get("around") or visit.query.get("node") or None
+
+
+def _drawn(visit: Visit, found: run_view.RunGraph) -> dict[str, Any]:
     with_ghosts = visit.query.get("ghosts") == "1"
     return {
         **common(visit),
         "run": found,
-        "run_id": found["runId"],
-        "session": visit.call("RailsSessionGet", sessionId=found["sessionId"]),
+        "run_id": found.run_id,
+        "session": visit.ask(Studio.session_get, SessionGet(session_id=found.session_id)),
         "graph": drawn(found, with_ghosts=with_ghosts),
         "with_ghosts": with_ghosts,
-        "around": around or "",
+        "around": _around(visit) or "",
         "ways": _ways(found, with_ghosts),
         "presets": PRESETS.values(),
     }
 
 
-def _ways(run: dict[str, Any], with_ghosts: bool) -> list[dict[str, Any]]:
+def _ways(run: run_view.RunGraph, with_ghosts: bool) -> list[dict[str, object]]:
     """Return the ways to the nodes that a long run shows on another page."""
-    window, more = run["window"], {"ghosts": "1"} if with_ghosts else {}
-    ends = window["first"] + window["count"]
+    window, more = run.window, {"ghosts": "1"} if with_ghosts else {}
+    ends = window.first + window.count
     ways = (
-        ("Earlier", window["earlier"], window["first"]),
-        ("Later", window["later"], window["total"] - ends),
+        ("Earlier", window.earlier, window.first),
+        ("Later", window.later, window.total - ends),
     )
     return [
         {"label": label, "count": count, "query": urlencode({"around": to, **more})}
@@ -209,58 +234,54 @@ def _ways(run: dict[str, Any], with_ghosts: bool) -> list[dict[str, Any]]:
 
 def node_page(visit: Visit) -> Page:
     """Return what is known of one node, to stand beside the graph."""
-    with _named("node"):
-        found = visit.call("RailsNodeGet", nodeId=visit.params["node_id"])
-    context = {**common(visit), "node": _node(found), "presets": PRESETS.values()}
+    context = {**common(visit), **_node(_named_node(visit)), "presets": PRESETS.values()}
     return Page(template="studio_node.html", title="", context=context)
+
+
+def _named_node(visit: Visit) -> run_view.NodePage:
+    with _named("node"):
+        return visit.ask(Studio.node_get, requests.NodeGet(node_id=visit.params["node_id"]))
 
 
 def fork(visit: Visit) -> Page:
     """Show what to paste into an agent so that it goes on from a node in a branch of its own."""
-    with _named("node"):
-        node = visit.call("RailsNodeGet", nodeId=visit.params["node_id"])
-    answer = visit.call("RailsRunFork", nodeId=visit.params["node_id"])
-    call = answer.get("nextCall") or {}
+    node = _named_node(visit)
+    forked = visit.ask(Studio.run_fork, requests.NodeGet(node_id=node.node_id))
+    answer = decode(answers.Execution, forked)
     context = {
         **common(visit),
         "node": node,
-        "step": (answer.get("pending") or {}).get("title"),
-        "is_complete": answer["isComplete"],
-        "call": json.dumps(call, ensure_ascii=False, indent=2),
-        "look": json.dumps({"stateToken": answer["stateToken"]}),
-        "resume_ref": answer["session"]["resumeRef"],
+        "step": answer.pending.title if answer.pending else None,
+        "is_complete": answer.is_complete,
+        "call": json.dumps(forked["nextCall"] or {}, ensure_ascii=False, indent=2),
+        "look": json.dumps({"stateToken": answer.state_token}),
+        "resume_ref": answer.session.resume_ref,
     }
     return Page(template="studio_fork.html", title="Fork", context=context)
 
 
-def _node(found: Any) -> Any:
-    """Add to a node what its page shows in a form of its own."""
+def _node(found: run_view.NodePage | None) -> dict[str, object]:
+    """Return a node, and what its page shows of it in a form of its own."""
     if found is None:
-        return None
-    facts: dict[str, list[Any]] = {}
-    for one in found["facts"]:
-        facts.setdefault(one["kind"], []).append(one)
-    resume = found.get("resume")
+        return {"node": None}
+    facts: dict[str, list[run_view.FactRow]] = {}
+    for one in found.facts:
+        facts.setdefault(one.kind, []).append(one)
+    call = encode(found.resume.call) if found.resume else None
     return {
-        **found,
-        "outputs": [_output(one) for one in found["outputs"]],
+        "node": found,
+        "outputs": [_output(one) for one in found.outputs],
         "by_kind": facts,
-        "trace": [
-            entry
-            for one in facts.get("decision_trace_appended", ())
-            for entry in one["data"]["entries"]
-        ],
-        "resume_call": json.dumps(resume["call"], ensure_ascii=False) if resume else None,
-        "context_text": json.dumps(found["context"], ensure_ascii=False, indent=2),
+        "resume_call": json.dumps(call, ensure_ascii=False) if call else None,
     }
 
 
-def _output(one: Mapping[str, Any]) -> dict[str, Any]:
+def _output(row: session_view.OutputRow) -> dict[str, object]:
     """Return an output with its content in the form its contract asks for."""
-    if one["channel"] == "recap" or one.get("content") is None:
-        return dict(one)
-    value = shown_artifact(str(one.get("kind") or ""), str(one["content"]).encode())
-    return {**one, "shown": value, "form": type(value).__name__.lower()}
+    if row.channel == "recap" or row.content is None:
+        return {"row": row}
+    value = shown_artifact(row.kind or "", row.content.encode())
+    return {"row": row, "shown": value, "form": type(value).__name__.lower()}
 
 
 # ------------------------------------------------------------ what people do
@@ -269,36 +290,40 @@ def _output(one: Mapping[str, Any]) -> dict[str, Any]:
 def record_input(visit: Visit) -> Redirect:
     """Record what the person decided or gave; a value also goes to the run's inputs."""
     node_id = visit.params["node_id"]
-    node = visit.call("RailsNodeGet", nodeId=node_id)
+    node = visit.ask(Studio.node_get, requests.NodeGet(node_id=node_id))
     input_id, decision = str(visit.form.get("inputId")), str(visit.form.get("decision"))
     said = str(visit.form.get("summary") or "").strip()
-    asked = {one["id"]: one for one in node["inputs"]}.get(input_id)
+    asked = {one.id: one for one in node.inputs}.get(input_id)
     if asked is None:
         raise ValidationFailed("the step asks for no such input", reason="bad_params")
     if decision == "provided" and not said:
         raise ValidationFailed("say what you provide", reason="bad_params")
     request = {"nodeId": node_id, "inputId": input_id, "decision": decision}
-    visit.call("RailsUserInputRecord", **request, **({"summary": said} if said else {}))
-    key = asked.get("contextKey")
-    if decision == "provided" and key and node["isPreferred"]:
-        visit.call("RailsRunSetContext", runId=node["runId"], set={key: said})
-    return Redirect(f"/studio/run/{node['runId']}?node={node_id}")
+    request |= {"summary": said} if said else {}
+    visit.ask(Studio.user_input_record, decode(requests.UserInputRecord, request))
+    if decision == "provided" and asked.context_key and node.is_preferred:
+        changed = requests.RunSetContext(run_id=node.run_id, set={asked.context_key: said})
+        visit.ask(Studio.run_set_context, changed)
+    return Redirect(f"/studio/run/{node.run_id}?node={node_id}")
 
 
 def set_preferences(visit: Visit) -> Redirect:
     """Change the mode of a run from its newest step on, or allow what its agent asked for."""
     run_id = visit.params["run_id"]
     if allowed := visit.form.get("allow"):
-        wished = visit.call("RailsNodeGet", nodeId=str(allowed))["preferences"].get("wished")
-        if not wished:
+        node = visit.ask(Studio.node_get, requests.NodeGet(node_id=str(allowed)))
+        if not node.preferences.wished:
             raise ValidationFailed("the agent asks for nothing there", reason="bad_params")
-        visit.call("RailsRunSetPreferences", runId=run_id, preferences=wished)
-        return Redirect(f"/studio/run/{run_id}")
-    preset = PRESETS.get(str(visit.form.get("preset")))
-    if preset is None:
-        raise ValidationFailed("there is no such mode", reason="bad_params")
-    wanted = {"autonomy": preset.values.autonomy, "riskPolicy": preset.values.risk_policy}
-    visit.call("RailsRunSetPreferences", runId=run_id, preferences=wanted)
+        wanted = decode(rails_requests.Preferences, node.preferences.wished)
+    else:
+        preset = PRESETS.get(str(visit.form.get("preset")))
+        if preset is None:
+            raise ValidationFailed("there is no such mode", reason="bad_params")
+        mode = preset.values
+        wanted = rails_requests.Preferences(autonomy=mode.autonomy, risk_policy=mode.risk_policy)
+    visit.ask(
+        Studio.run_set_preferences, requests.RunSetPreferences(run_id=run_id, preferences=wanted)
+    )
     return Redirect(f"/studio/run/{run_id}")
 
 

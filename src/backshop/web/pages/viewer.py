@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 from markupsafe import Markup
 
+from backshop.bench import PagePreview, Viewer, views
+
 from ..markdown import highlighted
 from . import diffs
-from .kit import Page, Visit, attempt, bench_context, number, route
+from .kit import Page, Visit, bench_context, number, route, tried
 from .pictures import document_pictures, inside
 from .words import FAULTS, KINDS
 from .workshop import files_context
@@ -21,16 +23,18 @@ PAGES = 20  # pictures of pages on one page (B12.12)
 ROWS = 60  # of a sheet in the page itself; scripts show all of it
 QUERY_ROWS = 200
 SCALE = 1.5
+Found = dict[str, Any]
+Looked = TypeVar("Looked", bound=views.FileRequest)
 
 
 def viewer(visit: Visit) -> Page:
     """Show a file of Published or of the Draft."""
     path = visit.params["path"]
     context = {**bench_context(visit, "file"), **files_context(visit)}
-    has_draft = context["draft"]["has_draft"]
+    has_draft = context["draft"].has_draft
     view = visit.query.get("view") or ("draft" if has_draft else "published")
-    about = {"workbench_id": visit.params["bench_id"], "path": path, "view": view}
-    info = visit.call("WorkbenchFileGetInfo", **about)
+    about = views.FileRequest(workbench_id=visit.params["bench_id"], path=path, view=view)
+    info = visit.ask(Viewer.info, about)
     ways = _WAYS.get(info["kind"], {})
     way = visit.query.get("as", "") if visit.query.get("as") in ways else ""
     shown = _shown(visit, about, info, way)
@@ -41,13 +45,19 @@ def viewer(visit: Visit) -> Page:
     return Page(template="viewer.html", title=path, context=context)
 
 
-def _shown(visit: Visit, about: dict[str, Any], info: dict[str, Any], way: str) -> dict[str, Any]:
+def _shown(visit: Visit, about: views.FileRequest, info: Found, way: str) -> Found:
     if way == "pages" or (info["kind"] == "pdf" and not way):
         return _pages(visit, about)
     if way == "text":
-        found, error = attempt(visit, "WorkbenchFileRead", **about)
-        return {"kind": "plain", "text": (found or {}).get("text"), "error": error}
+        found, error = tried(visit, Viewer.read, _at(about, views.FileRead))
+        return {"kind": "plain", "text": found and found["text"], "error": error}
     return _SHOW.get(info["kind"], _facts)(visit, about, info)
+
+
+def _at(about: views.FileRequest, kind: Callable[..., Looked], **more: float | str) -> Looked:
+    """Return a request of another kind about the same file."""
+    own = {"workbench_id": about.workbench_id, "path": about.path, "view": about.view}
+    return kind(**own, **more)
 
 
 def _number(visit: Visit, name: str, default: int = 0) -> int:
@@ -55,19 +65,20 @@ def _number(visit: Visit, name: str, default: int = 0) -> int:
     return default if found is None else found
 
 
-def _text(visit: Visit, about: dict[str, Any], info: dict[str, Any]) -> dict[str, Any]:
+def _text(visit: Visit, about: views.FileRequest, info: Found) -> Found:
     """Return a window of lines, coloured where the language is known."""
     first = max(1, _number(visit, "line", 1))
-    found, error = attempt(visit, "WorkbenchFileRead", line_start=first, line_count=LINES, **about)
+    window = _at(about, views.FileRead, line_start=first, line_count=LINES)
+    found, error = tried(visit, Viewer.read, window)
     if found is None:
         return {"kind": "error", "error": error}
-    is_markdown = about["path"].lower().endswith((".md", ".markdown"))
+    is_markdown = about.path.lower().endswith((".md", ".markdown"))
     rendered = is_markdown and visit.query.get("as") != "source" and first == 1
     text = found["text"]
     return {
         "kind": "text",
         "first": first,
-        "lines": _coloured(text, about["path"]),
+        "lines": _coloured(text, about.path),
         "markdown": text if rendered and not found["chunk_info"]["has_more"] else None,
         "is_markdown": is_markdown,
         "next": (found["chunk_info"].get("next") or {}).get("line_start"),
@@ -87,78 +98,75 @@ def _coloured(text: str, path: str) -> list[Markup]:
     return [Markup(line) for line in lines[: len(plain)]]  # noqa: S704  # escaped by `highlighted`
 
 
-def _table(visit: Visit, about: dict[str, Any], _: dict[str, Any]) -> dict[str, Any]:
+def _table(visit: Visit, about: views.FileRequest, _: Found) -> Found:
     """Return the first rows, or the answer to a question."""
     sql = visit.query.get("sql", "").strip()
     if sql:
-        found, error = attempt(
-            visit, "WorkbenchTableQuery", query=sql, window_rows=QUERY_ROWS, **about
-        )
+        question = _at(about, views.TableQuery, query=sql, window_rows=QUERY_ROWS)
+        found, error = tried(visit, Viewer.query, question)
     else:
-        found, error = attempt(
-            visit, "WorkbenchTableReadRows", row_start=1, row_count=ROWS, **about
-        )
+        found, error = tried(visit, Viewer.rows, _at(about, views.TableReadRows, row_count=ROWS))
     total = None if found is None else found.get("total_rows", found.get("total_row_count"))
     return {"kind": "table", "sql": sql, "found": found, "error": error, "total": total}
 
 
-def _sheet(visit: Visit, about: dict[str, Any], _: dict[str, Any]) -> dict[str, Any]:
-    grid, error = attempt(visit, "WorkbenchFileGetGrid", row_count=ROWS, **about)
+def _sheet(visit: Visit, about: views.FileRequest, _: Found) -> Found:
+    grid, error = tried(visit, Viewer.grid, _at(about, views.FileGrid, row_count=ROWS))
     return {"kind": "sheet", "grid": grid, "error": error}
 
 
-def _document(visit: Visit, about: dict[str, Any], _: dict[str, Any]) -> dict[str, Any]:
+def _document(visit: Visit, about: views.FileRequest, _: Found) -> Found:
     asked = {"section_index": _number(visit, "section")} if visit.query.get("section") else {}
-    found, error = attempt(visit, "WorkbenchFileGetSection", **asked, **about)
+    found, error = tried(visit, Viewer.section, _at(about, views.FileSection, **asked))
     shown = None if found is None else found["section_index"]
     pictures = document_pictures(visit, about, _inside(about), shown)
     return {"kind": "document", "found": found, "error": error, "pictures": pictures}
 
 
-def _inside(about: dict[str, Any]) -> Callable[[str], str]:
-    version = "DRAFT" if about["view"] == "draft" else "PUBLISHED"
-    return partial(inside, about["workbench_id"], version, about["path"])
+def _inside(about: views.FileRequest) -> Callable[[str], str]:
+    version = "DRAFT" if about.view == "draft" else "PUBLISHED"
+    return partial(inside, about.workbench_id, version, about.path)
 
 
-def _deck(visit: Visit, about: dict[str, Any], info: dict[str, Any]) -> dict[str, Any]:
+def _deck(visit: Visit, about: views.FileRequest, _: Found) -> Found:
     index = _number(visit, "slide")
-    found, error = attempt(visit, "WorkbenchFileGetSlide", slide_index=index, **about)
+    found, error = tried(visit, Viewer.slide, _at(about, views.FileSlide, slide_index=index))
     if found is None:
         return {"kind": "error", "error": error}
-    mapped, _ = attempt(visit, "WorkbenchFileGetMap", **about)
+    mapped = tried(visit, Viewer.map, about)[0] or {}
     slide = found["slide"]
     return {
         "kind": "deck",
         "slide": slide,
         "count": found["slide_count"],
-        "titles": [one.get("title") for one in (mapped or {}).get("slides", ())],
+        "titles": [one.get("title") for one in mapped.get("slides", ())],
         "drawn": diffs.drawn_slide(slide["positioned"], (), "after", _inside(about)),
     }
 
 
-def _pages(visit: Visit, about: dict[str, Any]) -> dict[str, Any]:
+def _pages(visit: Visit, about: views.FileRequest) -> Found:
     """Return pictures of some pages, each drawn when the browser asks for it (U4.3)."""
     first = _number(visit, "page")
-    page, error = attempt(visit, "WorkbenchFileGetPage", page_index=first, scale=SCALE, **about)
-    if page is not None and page["preview_unavailable"]:
-        return {"kind": "pages", "unavailable": page["reason"]}
-    if page is None or not page.get("image_ref"):
+    wish = _at(about, views.FilePage, page_index=first, scale=SCALE)
+    page, error = tried(visit, Viewer.page, wish)
+    if page is not None and page.preview_unavailable:
+        return {"kind": "pages", "unavailable": page.reason}
+    if page is None or page.image_ref is None:
         return {"kind": "error", "error": error or _no_picture(page)}
-    count = page["page_count"]
+    count, ref = page.page_count or 0, page.image_ref
     shown = range(first, min(count, first + PAGES))
-    refs = [_ref(page["image_ref"], index) for index in shown]
     return {
         "kind": "pages",
         "count": count,
         "first": first,
-        "pages": list(zip(shown, refs, strict=True)),
+        "pages": [(index, _ref(ref, index)) for index in shown],
         "next": first + PAGES if first + PAGES < count else None,
         "before": max(0, first - PAGES) if first else None,
     }
 
 
-def _no_picture(page: dict[str, Any] | None) -> dict[str, Any]:
-    reason = (page or {}).get("reason")
+def _no_picture(page: PagePreview | None) -> Found:
+    reason = page and page.reason
     return {"error_code": "NOT_FOUND", "message": "there is no such page", "reason": reason}
 
 
@@ -169,12 +177,12 @@ def _ref(ref: str, index: int) -> str:
     return f"{head}/preview/{version}/{index}/{rest}"
 
 
-def _image(visit: Visit, about: dict[str, Any], info: dict[str, Any]) -> dict[str, Any]:
-    page, error = attempt(visit, "WorkbenchFileGetPage", scale=SCALE, **about)
+def _image(visit: Visit, about: views.FileRequest, _: Found) -> Found:
+    page, error = tried(visit, Viewer.page, _at(about, views.FilePage, scale=SCALE))
     return {"kind": "image", "page": page, "error": error}
 
 
-def _facts(_: Visit, __: dict[str, Any], ___: dict[str, Any]) -> dict[str, Any]:
+def _facts(_: Visit, __: views.FileRequest, ___: Found) -> Found:
     return {"kind": "facts"}
 
 

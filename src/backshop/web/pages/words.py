@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
+from backshop.workshop.answers import Message
+
 from ..render import count_text
 
 TOOLS = {
@@ -80,10 +82,10 @@ KINDS = {
 }
 
 
-def system_line(message: Mapping[str, Any], models: Mapping[str, str]) -> str:
+def system_line(message: Message, models: Mapping[str, str]) -> str:
     """Return a system event in one line (U3.1); `models` are names for people by id."""
-    data: Mapping[str, Any] = message.get("metadata") or {}
-    kind = message.get("event_kind")
+    data: Mapping[str, Any] = message.metadata
+    kind = message.event_kind
     match kind:
         case "model_switched":
             model_id = str(data.get("to_model_id"))
@@ -105,11 +107,11 @@ def system_line(message: Mapping[str, Any], models: Mapping[str, str]) -> str:
         case "context_compressed":
             return _compressed(data)
         case "notice":
-            return str(data.get("text") or message.get("text") or "Notice")
+            return str(data.get("text") or message.text or "Notice")
         case "run_refused":
             return _ended(str(kind), data)
         case _:
-            return message.get("text") or _ended(str(kind), data)
+            return message.text or _ended(str(kind), data)
 
 
 def _rewound(data: Mapping[str, Any]) -> str:

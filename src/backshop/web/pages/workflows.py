@@ -4,15 +4,29 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from starlette.responses import JSONResponse
 
+from backshop.base.codec import decode, encode
+from backshop.base.command import Nothing
 from backshop.base.errors import AccessDenied, NotFound
-from backshop.rails import RailsError
+from backshop.rails import (
+    Definitions,
+    Finding,
+    InspectWorkflow,
+    ListWorkflows,
+    Rails,
+    RailsError,
+    SessionsList,
+    Studio,
+    definitions,
+)
+from backshop.rails import studio_requests as requests
 
 from ..place import line_of
-from .kit import Page, Redirect, Visit, attempt, route
+from .kit import Page, Redirect, Visit, route, tried
 
 LISTED_MAX = 1000
 SESSIONS_SHOWN = 20
@@ -34,26 +48,24 @@ BLOCKS = {  # kinds of building blocks, as people read them
 
 def catalogue(visit: Visit) -> Page:
     """List the workflows there are, and the files that cannot run."""
-    place = workspace_of(visit)
     query = visit.query.get("q", "").strip()
     kind = visit.query.get("kind", "")
-    asked: dict[str, Any] = {**place, "limit": 200}
+    asked: dict[str, object] = {"workspacePath": workspace_of(visit), "limit": 200}
     if query:
         asked["query"] = query[:256]
     if kind in ("workflow", "routine"):
         asked["kind"] = kind
-    found: list[Any] = []
-    page = visit.call("list_workflows", **asked)
-    while True:
-        found += page["workflows"]
-        if "nextCursor" not in page or len(found) >= LISTED_MAX:
-            break
-        page = visit.call("list_workflows", **asked, cursor=page["nextCursor"])
+    request = decode(ListWorkflows, asked)
+    page = visit.ask(Rails.workflows, request)
+    found = page.workflows
+    while page.next_cursor and len(found) < LISTED_MAX:
+        page = visit.ask(Rails.workflows, replace(request, cursor=page.next_cursor))
+        found += page.workflows
     context = {
         **_common(visit),
         "workflows": found,
-        "invalid": page["invalid"],
-        "warnings": page["warnings"],
+        "invalid": page.invalid,
+        "warnings": page.warnings,
         "query": query,
         "kind": kind,
     }
@@ -63,53 +75,52 @@ def catalogue(visit: Visit) -> Page:
 def detail(visit: Visit) -> Page:
     """Show one workflow: outline, compiled form, findings, source, how to start it."""
     place, workflow_id = workspace_of(visit), visit.params["workflow_id"]
-    shown, error = attempt(visit, "inspect_workflow", workflowId=workflow_id, **place)
+    request = InspectWorkflow(workflow_id=workflow_id, workspace_path=place)
+    shown, error = tried(visit, Rails.workflow, request)
     if error is not None and error.get("code") == "WORKFLOW_NOT_FOUND":
         raise NotFound(error["message"], reason="not_found", hints=(error["suggestion"],))
-    compiled, _ = attempt(
-        visit, "inspect_workflow", workflowId=workflow_id, mode="compiled", **place
-    )
-    source, _ = attempt(visit, "RailsWorkflowSource", workflowId=workflow_id, **place)
+    compiled, _ = tried(visit, Rails.workflow, replace(request, mode="compiled"))
+    named = definitions.WorkflowSource(workflow_id=workflow_id, workspace_path=place)
+    source, _ = tried(visit, Definitions.workflow_source, named)
     checked = None
-    if source is not None and not source["file"].startswith("bundled"):  # nobody can mend those
-        checked, _ = attempt(visit, "RailsWorkflowValidate", source=source["source"], **place)
-    used = visit.call("RailsSessionsList", workflowId=workflow_id, limit=SESSIONS_SHOWN)
-    current = shown["workflowHash"] if shown else None
+    if source is not None and not source.file.startswith("bundled"):  # nobody can mend those
+        text = definitions.WorkflowValidate(source=source.source, workspace_path=place)
+        checked, _ = tried(visit, Definitions.workflow_validate, text)
+    used = SessionsList(workflow_id=workflow_id, limit=SESSIONS_SHOWN)
+    current = shown.workflow_hash if shown else None
     context = {
         **_common(visit),
         "workflow_id": workflow_id,
         "shown": shown,
         "error": error,
-        "compiled_text": json.dumps(compiled["compiled"], ensure_ascii=False, indent=2)
-        if compiled
-        else None,
+        "compiled_text": _indented(compiled.compiled) if compiled else None,
         "source": source,
-        "findings": _placed(checked, source["source"]) if checked and source else [],
+        "findings": _placed(checked, source.source) if checked and source else [],
         "used": [
-            {**row, "has_drifted": bool(current) and current not in row.get("workflowHashes", ())}
-            for row in used["sessions"]
+            (row, bool(current) and current not in (row.workflow_hashes or ()))
+            for row in visit.ask(Studio.sessions_list, used).sessions
         ],
-        "clients": clients(shown["workflowId"] if shown else workflow_id),
+        "clients": clients(shown.workflow_id if shown else workflow_id),
     }
-    title = shown["metadata"].get("name", workflow_id) if shown else workflow_id
+    title = str(shown.metadata.get("name", workflow_id)) if shown else workflow_id
     return Page(template="workflow.html", title=title, context=context)
 
 
 def pinned(visit: Visit) -> Page:
     """Show a workflow as a run keeps it, whatever its source says by now."""
-    found, _ = attempt(
-        visit, "RailsWorkflowPinned", workflowHash=f"sha256:{visit.params['digest']}"
-    )
+    kept = requests.WorkflowPinned(workflow_hash=f"sha256:{visit.params['digest']}")
+    found, _ = tried(visit, Studio.workflow_pinned, kept)
     if found is None:
         raise NotFound("no run of this home keeps such a workflow", reason="not_found")
-    current, _ = attempt(visit, "inspect_workflow", workflowId=found["workflowId"], mode="metadata")
+    request = InspectWorkflow(workflow_id=found.workflow_id, mode="metadata")
+    current, _ = tried(visit, Rails.workflow, request)
     context = {
         **_common(visit),
         "pinned": found,
-        "is_current": bool(current) and current["workflowHash"] == found["workflowHash"],
-        "compiled_text": json.dumps(found["compiled"], ensure_ascii=False, indent=2),
+        "is_current": current is not None and current.workflow_hash == found.workflow_hash,
+        "compiled_text": _indented(found.compiled),
     }
-    return Page(template="workflow_pinned.html", title=found["name"], context=context)
+    return Page(template="workflow_pinned.html", title=found.name, context=context)
 
 
 def new(visit: Visit) -> Page:
@@ -119,40 +130,40 @@ def new(visit: Visit) -> Page:
 
 def edit(visit: Visit) -> Page:
     """Show the editor with a workflow as it was written."""
-    workflow_id = visit.params["workflow_id"]
+    request = definitions.WorkflowSource(
+        workflow_id=visit.params["workflow_id"], workspace_path=workspace_of(visit)
+    )
     try:
-        source = visit.call("RailsWorkflowSource", workflowId=workflow_id, **workspace_of(visit))
+        source = visit.ask(Definitions.workflow_source, request)
     except RailsError as error:
         if error.rails_code != "WORKFLOW_NOT_FOUND":
             raise
         raise NotFound(error.message, reason="not_found") from error
-    return _editor(visit, source["source"], source)
+    return _editor(visit, source.source, source)
 
 
 def _editor(
     visit: Visit,
     text: str,
-    source: Mapping[str, Any] | None,
-    error: Any = None,
+    source: definitions.WorkflowText | None,
+    error: Mapping[str, object] | None = None,
     *,
     is_taken: bool = False,
 ) -> Page:
-    checked, _ = attempt(
-        visit, "RailsWorkflowValidate", source=text, strict=True, **workspace_of(visit)
-    )
-    file = str(source["file"]) if source else ""
+    checked, _ = _checked(visit, text)
+    file = source.file if source else ""
     context = {
         **_common(visit),
         "text": text,
         "file": file,
         "target": "project" if file.startswith("project") else "user",
         "is_own": file.startswith(OWN),
-        "was": source["sourceHash"] if source else str(visit.form.get("was") or ""),
+        "was": source.source_hash if source else str(visit.form.get("was") or ""),
         "is_taken": is_taken,
         "checked": checked,
         "findings": _placed(checked, text) if checked else [],
         "error": error,
-        "builtins": visit.call("RailsBuiltinsList")["builtins"],
+        "builtins": visit.ask(Definitions.builtins_list, Nothing()).builtins,
         "block_words": BLOCKS,
     }
     status = 422 if error else 200
@@ -165,47 +176,55 @@ def save(visit: Visit) -> Page | Redirect:
     """Save what passes every check; what does not comes back as it was typed."""
     text, target = str(visit.form.get("source") or ""), str(visit.form.get("target") or "user")
     text = text.replace("\r\n", "\n")
-    request = {"source": text, "target": target, **workspace_of(visit)}
+    request = {"source": text, "target": target, "workspacePath": workspace_of(visit)}
     if visit.form.get("replace") != "true":
         request["expectedHash"] = str(visit.form.get("was") or "")
-    saved, error = attempt(visit, "RailsWorkflowSave", **request)
-    if error is not None:
-        return _editor(visit, text, None, error, is_taken=error.get("code") == TAKEN)
-    return Redirect(f"/workflows/{saved['workflowId']}{_suffix(visit)}")
+    saved, error = tried(
+        visit, Definitions.workflow_save, decode(definitions.WorkflowSave, request)
+    )
+    if saved is None:
+        is_taken = error is not None and error.get("code") == TAKEN
+        return _editor(visit, text, None, error, is_taken=is_taken)
+    return Redirect(f"/workflows/{saved.workflow_id}{_suffix(visit)}")
 
 
 def check(visit: Visit) -> JSONResponse:
     """Return the findings of a text, each with the line it is about."""
     text = str(visit.form.get("source") or "").replace("\r\n", "\n")
-    checked, error = attempt(
-        visit, "RailsWorkflowValidate", source=text, strict=True, **workspace_of(visit)
-    )
+    checked, error = _checked(visit, text)
     if checked is None:
         return JSONResponse({"error": error}, status_code=422)
     return JSONResponse(
         {
-            "valid": checked["valid"],
-            "workflowId": checked.get("workflowId"),
-            "findings": _placed(checked, text),
+            "valid": checked.valid,
+            "workflowId": checked.workflow_id,
+            "findings": [{**encode(one), "line": line} for one, line in _placed(checked, text)],
         }
     )
 
 
-def workspace_of(visit: Visit) -> dict[str, Any]:
+def _checked(
+    visit: Visit, text: str
+) -> tuple[definitions.WorkflowValidated | None, Mapping[str, object] | None]:
+    request = definitions.WorkflowValidate(
+        source=text, strict=True, workspace_path=workspace_of(visit)
+    )
+    return tried(visit, Definitions.workflow_validate, request)
+
+
+def workspace_of(visit: Visit) -> str | None:
     """Return the project the address names; only a server on loopback looks at its own folders."""
     given = (visit.query.get("workspace") or str(visit.form.get("workspace") or "")).strip()
-    if not given:
-        return {}
-    if not visit.site.door.loopback:
+    if given and not visit.site.door.loopback:
         raise AccessDenied("this server is not on loopback: it does not open folders by name")
-    return {"workspacePath": given}
+    return given or None
 
 
 def _suffix(visit: Visit) -> str:
     from urllib.parse import urlencode
 
     place = workspace_of(visit)
-    return f"?{urlencode({'workspace': place['workspacePath']})}" if place else ""
+    return f"?{urlencode({'workspace': place})}" if place else ""
 
 
 def _common(visit: Visit) -> dict[str, Any]:
@@ -217,8 +236,13 @@ def _common(visit: Visit) -> dict[str, Any]:
     }
 
 
-def _placed(checked: Mapping[str, Any], text: str) -> list[dict[str, Any]]:
-    return [{**one, "line": line_of(text, one["pointer"])} for one in checked["findings"]]
+def _placed(checked: definitions.WorkflowValidated, text: str) -> list[tuple[Finding, int]]:
+    """Return findings, each with the line it is about."""
+    return [(one, line_of(text, one.pointer)) for one in checked.findings]
+
+
+def _indented(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2)
 
 
 def clients(workflow_id: str) -> list[dict[str, str]]:

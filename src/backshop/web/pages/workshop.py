@@ -5,12 +5,30 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
+from backshop.base.codec import encode
+from backshop.base.command import NOTHING
 from backshop.base.labels import PHASES, PROPOSALS
 from backshop.base.limits import CHARS_PER_TOKEN
+from backshop.bench import Bench, FileEntry, requests
+from backshop.bench.requests import WorkbenchFilesList
+from backshop.models import ModelRequestById, Models, Permissions
+from backshop.models.requests import UsageQuery
+from backshop.workshop import Cluttering, Digests, PartShown, Workshop
+from backshop.workshop.answers import Message, ToolLogEntry
+from backshop.workshop.requests import (
+    GetConversation,
+    GetPlan,
+    GetToolLog,
+    GetToolLogEntry,
+    PromptShow,
+    WorkbenchOnly,
+)
 
-from .kit import Page, Redirect, Visit, attempt, bench_context, route
+from .kit import Page, Redirect, Visit, bench_context, route, tried
 from .words import FAULTS, REDONE, TOOLS, counts_line, system_line, tool_line
 
 FILES_SHOWN = 1000
@@ -29,14 +47,14 @@ SUGGESTIONS = {
 def workshop(visit: Visit) -> Page | Redirect:
     """Show the conversation, the files and what can be done next."""
     context = bench_context(visit, "workshop")
-    state = context["workshop"] or {}
-    busy = state.get("active_turn") or state.get("resumable_turn")
-    if context["draft"]["has_draft"] and not busy and "stay" not in visit.query:
+    state = context["workshop"]
+    busy = state and (state.active_turn or state.resumable_turn)
+    if context["draft"].has_draft and not busy and "stay" not in visit.query:
         return Redirect(f"/bench/{visit.params['bench_id']}/review")  # W18.4
     files = files_context(visit)
     talk = transcript_context(visit)
     if not talk["has_talk"]:
-        talk["suggestions"] = suggestions(visit, state.get("model_id"), files["files"])
+        talk["suggestions"] = suggestions(visit, state and state.model_id, files["files"])
     context = {
         **context,
         "suggestions": [],
@@ -47,21 +65,21 @@ def workshop(visit: Visit) -> Page | Redirect:
         "tools": TOOLS,
         "redone": REDONE,
     }
-    return Page(template="workshop.html", title=context["bench"]["name"], context=context)
+    return Page(template="workshop.html", title=context["bench"].name, context=context)
 
 
-def suggestions(visit: Visit, model_id: str | None, files: list[dict[str, Any]]) -> list[str]:
+def suggestions(visit: Visit, model_id: str | None, files: Sequence[FileEntry]) -> list[str]:
     """Return a few things to ask, for an empty conversation (U3.3).
 
     An offline model offers the tasks it was written for and nothing else (M15.9).
     """
     if model_id:
-        able, _ = attempt(visit, "ModelsGetCapabilities", model_id=model_id)
-        if able and able.get("scripted"):
-            return [one["prompt"] for one in able.get("suggestions", ())]
+        able, _ = tried(visit, Models.capabilities, ModelRequestById(model_id=model_id))
+        if able and able.scripted:
+            return [one.prompt for one in able.suggestions]
     found = []
     for kind, text in SUGGESTIONS.items():
-        path = next((one["path"] for one in files if one["kind"] == kind), None)
+        path = next((one.path for one in files if one.kind == kind), None)
         if path is not None:
             found.append(text.format(path))
     return found[:3]
@@ -75,17 +93,20 @@ def files(visit: Visit) -> Page:
 
 def files_context(visit: Visit) -> dict[str, Any]:
     """Return what `files.html` shows."""
-    listed = visit.bench("WorkbenchFilesList", limit=FILES_SHOWN)
-    clutter, _ = attempt(visit, "WorkbenchGetClutter", workbench_id=visit.params["bench_id"])
-    files = {"files": listed["files"], "files_total": listed["total"], "faults": FAULTS}
+    bench_id = visit.params["bench_id"]
+    wish = WorkbenchFilesList(workbench_id=bench_id, limit=FILES_SHOWN)
+    listed = visit.ask(Bench.files_list, wish)
+    clutter, _ = tried(visit, Cluttering.get_clutter, WorkbenchOnly(workbench_id=bench_id))
+    files = {"files": listed.files, "files_total": listed.total, "faults": FAULTS}
     return {**files, "clutter": clutter}
 
 
 def transcript(visit: Visit) -> Page:
     """Return a window of the conversation alone: the end, or what stands before a message."""
+    bench_id = visit.params["bench_id"]
     context = {
-        "bench": {"workbench_id": visit.params["bench_id"]},
-        "draft": visit.bench("DraftGetState"),
+        "bench": {"workbench_id": bench_id},
+        "draft": visit.ask(Bench.draft_get_state, requests.BenchRequest(workbench_id=bench_id)),
         **transcript_context(visit, before=visit.query.get("before")),
     }
     return Page(template="transcript.html", title="", context=context)
@@ -93,66 +114,81 @@ def transcript(visit: Visit) -> Page:
 
 def transcript_context(visit: Visit, before: str | None = None) -> dict[str, Any]:
     """Return what `transcript.html` shows."""
-    request = {"limit": OLDER, "before": before} if before else {"limit": WINDOW}
-    page = visit.bench("WorkshopGetConversation", **request)
-    models, _ = attempt(visit, "ModelsListSupported")
-    names = {one["model_id"]: one["display_name"] for one in (models or {}).get("models", ())}
-    messages = [_shown(visit, one, names) for one in page["messages"]]
+    bench_id, limit = visit.params["bench_id"], OLDER if before else WINDOW
+    wish = GetConversation(workbench_id=bench_id, limit=limit, before=before or None)
+    page = visit.ask(Workshop.get_conversation, wish)
+    models, _ = tried(visit, Models.models, NOTHING)
+    names = {one.model_id: one.display_name for one in (models.models if models else ())}
     return {
-        "messages": messages,
+        "entries": [_entry(visit, one, names) for one in page.messages],
         "model_names": names,
         "is_shared": bool(visit.shop.people.names()),
-        "has_talk": any(one["type"] != "system_event" for one in messages),
-        "has_more": page["has_more"],
+        "has_talk": any(one.type != "system_event" for one in page.messages),
+        "has_more": page.has_more,
         "counts_line": counts_line,
     }
 
 
-def _shown(visit: Visit, message: dict[str, Any], models: dict[str, str]) -> dict[str, Any]:
-    """Add what the template needs: a line for system events, and a name for this version of it."""
-    text = json.dumps(message, sort_keys=True, ensure_ascii=False)
-    version = hashlib.sha256(text.encode()).hexdigest()[:12]
-    line = system_line(message, models) if message["type"] == "system_event" else None
-    return {**message, "version": version, "line": line, "who": visit.who(message.get("by"))}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A record as the transcript shows it: `version` names it as it is, `line` tells an event."""
+
+    message: Message
+    version: str
+    line: str | None
+    who: str | None
+
+
+def _entry(visit: Visit, message: Message, models: dict[str, str]) -> Entry:
+    text = json.dumps(encode(message), sort_keys=True, ensure_ascii=False)
+    return Entry(
+        message=message,
+        version=hashlib.sha256(text.encode()).hexdigest()[:12],
+        line=system_line(message, models) if message.type == "system_event" else None,
+        who=visit.who(message.by),
+    )
 
 
 def details(visit: Visit) -> Page:
     """Return research, plan, tool log and tokens of a turn, for the drawer (U3.2)."""
     bench_id, turn_id = visit.params["bench_id"], visit.params["turn_id"]
-    plan, error = attempt(visit, "WorkshopGetPlan", workbench_id=bench_id, turn_id=turn_id)
-    entries = [one for one in _tool_log(visit) if one["turn_id"] == turn_id]
+    wish = GetPlan(workbench_id=bench_id, turn_id=turn_id)
+    plan, error = tried(visit, Workshop.get_plan, wish)
+    entries = [one for one in _tool_log(visit) if one.turn_id == turn_id]
     usage = None
-    run_id = next((one["run_id"] for one in entries if one.get("run_id")), None)
+    run_id = next((one.run_id for one in entries if one.run_id), None)
     if run_id:
-        usage, _ = attempt(visit, "UsageGet", workbench_id=bench_id, run_id=run_id)
+        used = UsageQuery(workbench_id=bench_id, run_id=run_id)
+        usage, _ = tried(visit, Permissions.usage, used)
     context = {
         "bench": {"workbench_id": bench_id},
         "turn_id": turn_id,
         "plan": plan,
         "plan_error": error,
-        "entries": [{**one, "line": tool_line(one["tool"], one.get("path"))} for one in entries],
+        "entries": [(one, tool_line(one.tool, one.path)) for one in entries],
         "usage": usage,
         "run_id": run_id,
     }
     return Page(template="turn.html", title="Details", context=context)
 
 
-def _tool_log(visit: Visit) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
-    after = 0
+def _tool_log(visit: Visit) -> list[ToolLogEntry]:
+    found: list[ToolLogEntry] = []
+    bench_id, after = visit.params["bench_id"], 0
     while True:
-        page = visit.bench("WorkshopGetToolLog", after=after, limit=LOG_PAGE)
-        found += page["entries"]
-        if not page["has_more"] or not page["entries"]:
+        wish = GetToolLog(workbench_id=bench_id, after=after, limit=LOG_PAGE)
+        page = visit.ask(Workshop.get_tool_log, wish)
+        found += page.entries
+        if not page.has_more or not page.entries:
             return found
-        after = page["entries"][-1]["id"]
+        after = page.entries[-1].id
 
 
 def entry(visit: Visit) -> Page:
     """Return the arguments and the result of one tool call."""
-    found = visit.bench(
-        "WorkshopGetToolLogEntry", entry_id=_whole(visit.params["entry_id"]), max_bytes=16_384
-    )
+    bench_id, entry_id = visit.params["bench_id"], _whole(visit.params["entry_id"])
+    wish = GetToolLogEntry(workbench_id=bench_id, entry_id=entry_id, max_bytes=16_384)
+    found = visit.ask(Workshop.get_tool_log_entry, wish)
     return Page(template="entry.html", title="Tool call", context={"entry": found})
 
 
@@ -163,32 +199,34 @@ def _whole(text: str) -> int:
 def prompt(visit: Visit) -> Page:
     """Show the exact request of a model call, section by section (U5.5)."""
     turn_id, phase = visit.params["turn_id"], visit.query.get("phase")
-    request: dict[str, Any] = {"turn_id": turn_id, **({"phase": phase} if phase else {})}
-    if visit.query.get("call"):
-        request["number"] = _whole(visit.query["call"])
-    bench_id = visit.params["bench_id"]
-    shown, error = attempt(visit, "PromptShow", workbench_id=bench_id, **request)
+    wish = PromptShow(
+        workbench_id=visit.params["bench_id"],
+        turn_id=turn_id,
+        phase=phase or None,
+        number=_whole(visit.query["call"]) if visit.query.get("call") else None,
+    )
+    shown, error = tried(visit, Digests.prompt_show, wish)
     context = {
         **bench_context(visit, "prompt"),
         "turn_id": turn_id,
         "phase": phase,
         "shown": shown,
-        "sections": sections(shown["text"], shown["parts"]) if shown else [],
+        "sections": sections(shown.text, shown.parts) if shown else [],
         "error": error,
     }
     return Page(template="prompt.html", title="Prompt", context=context)
 
 
-def sections(text: str, parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def sections(text: str, parts: Sequence[PartShown]) -> list[dict[str, Any]]:
     """Cut a prompt at the headings of its sections; the pieces joined are the whole text."""
     cuts: list[tuple[int, dict[str, Any]]] = []
     at = 0
     for part in parts:
-        heading = re.compile(rf"^#{{1,6}} {re.escape(part['number'])}\.? (.*)$", re.MULTILINE)
+        heading = re.compile(rf"^#{{1,6}} {re.escape(part.number)}\.? (.*)$", re.MULTILINE)
         found = heading.search(text, at)
         if found:
             at = found.end()
-            cuts.append((found.start(), {**part, "title": f"{part['number']}. {found[1]}"}))
+            cuts.append((found.start(), {**asdict(part), "title": f"{part.number}. {found[1]}"}))
     starts = [start for start, _ in cuts]
     ends = [*starts[1:], len(text)]
     made = [

@@ -1,4 +1,4 @@
-// Small words for the page: find, make, listen, say, ask.
+// Small words for the page: find, make, listen, say, ask, show a toast.
 import { RpcError, UNREACHABLE, reach } from "./rpc.js";
 
 export const $ = (selector, root = document) => root.querySelector(selector);

@@ -1,5 +1,5 @@
-// Pages made from facts are made again when those change: at once where nobody is typing or
-// choosing, else on request, with a line that says so. The document hears `renewing` before it and `renewed` after.
+// Pages made from facts are made again when those change.
+// At once where nobody is typing or choosing, else on request, with a line that says so. The document hears `renewing` before it and `renewed` after.
 import { $, $$, el, fragment, say } from "./dom.js";
 import { reach, unreachable } from "./rpc.js";
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import assert_never
 
+from backshop.base.field_copy import made_from
 from backshop.base.ids import BatchId, MessageId
 from backshop.bench import events as be
 from backshop.bench import fold as bench_fold
@@ -325,26 +326,15 @@ def _logged(state: WorkshopState, fact: ToolCalled | ToolAnswered, at_ms: int) -
         return replace(state, tools=state.tools.put(key, entry))
     if fact.replay_of is not None and fact.batch_id is not None:
         state = _batched(state, fact.batch_id, fact.run_id, None)
-    values = {one.name: getattr(fact, one.name) for one in fields(fact) if one.name != "actor"}
-    return replace(state, tools=state.tools.put(key, ToolEntry(at_ms=at_ms, **values)))
+    entry = made_from(ToolEntry, fact, without=("actor",), at_ms=at_ms)
+    return replace(state, tools=state.tools.put(key, entry))
 
 
 def _copied(state: WorkshopState, records: Sequence[CopiedRecord], seq: int) -> WorkshopState:
     """Add copied records; none of them belongs to a turn of this workbench."""
     known = state.records
     for one in records:
-        record = Record(
-            message_id=one.message_id,
-            type=one.type,
-            role=one.role,
-            text=one.text,
-            created_ms=one.created_ms,
-            parent_id=one.parent_id,
-            seq=seq,
-            advances_head=one.advances_head,
-            status=one.status,
-            event_kind=one.event_kind,
-            metadata=json.loads(one.metadata_json),
-        )
+        told = json.loads(one.metadata_json)
+        record = made_from(Record, one, without=("metadata_json",), seq=seq, metadata=told)
         known = known.put(one.message_id, record)
     return replace(state, records=known)

@@ -41,7 +41,7 @@ Rule = Callable[[WorkshopState], Sequence[object]]
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Committed:
     """A change that stands; warnings say what went less well than asked."""
 
     state: WorkshopState
@@ -69,7 +69,7 @@ def chosen_model(store: Store, bench_id: str) -> str | None:
     return known.model_id or known.default_model_id
 
 
-class Book:
+class Conversations:
     """Store, desk, ids and clock as the Workshop uses them."""
 
     def __init__(
@@ -186,7 +186,7 @@ class Book:
         pins: Sequence[BlobId] = (),
         lease: str | None = None,
         parts: Sequence[Part] = (),
-    ) -> Told:
+    ) -> Committed:
         """Append what the rule decides as one transaction, then bring the folders along.
 
         `pins` are blobs the facts name; `parts` go to other streams in the same append, and only
@@ -197,13 +197,13 @@ class Book:
 
         def plan(states: tuple[WorkshopState, ...]) -> Plan | None:
             wish = write(states[0])
-            return Plan((part_of(stream, wish), *parts), wish.blobs) if wish.events else None
+            return Plan((wish.part(stream), *parts), wish.blobs) if wish.events else None
 
         before = self.state(bench_id)
         self.desk.require_room(bench_id, before.bench, rule(before))
         with self.locked(bench_id):
             (state,), _ = self.store.update_many(((stream, FOLD),), plan)
-            return Told(state, self.appended(bench_id, before.bench, state.bench))
+            return Committed(state, self.appended(bench_id, before.bench, state.bench))
 
     @contextmanager
     def locked(self, bench_id: str) -> Iterator[None]:
@@ -251,11 +251,6 @@ class Book:
         if _heads(before) == _heads(after):
             return ()
         return tuple(self.desk.views.project(after))
-
-
-def part_of(stream: str, write: Write) -> Part:
-    """Return a write as its part of a plan."""
-    return Part(stream, write.events, None, write.pins, write.unpins, write.lease)
 
 
 def prompt_session(bench_id: str) -> PromptSessionId:

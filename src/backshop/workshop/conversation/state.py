@@ -9,24 +9,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
+from backshop.base import ids
 from backshop.base.errors import PASSING
-from backshop.base.ids import (
-    BatchId,
-    BlobId,
-    CheckpointId,
-    DraftId,
-    MessageId,
-    ProposalId,
-    RevisionId,
-    ToolResultId,
-    TreeId,
-    TurnId,
-)
 from backshop.base.pmap import PMap
 from backshop.bench.revision import Revision
 from backshop.bench.state import BenchState
 
-from .events import Problem, Spent
+from .events import LoggedCall, Problem, Spent
 from .turn_facts import ItemFact
 
 RUNNING, PAUSED, CANCELED = "running", "paused", "canceled"
@@ -46,14 +35,14 @@ BY = "by"  # where a record says who caused it (T1.6)
 class Record:
     """One entry of the conversation (W2.2)."""
 
-    message_id: MessageId
+    message_id: ids.MessageId
     type: str
     role: str
     text: str
     created_ms: int
-    parent_id: MessageId | None
+    parent_id: ids.MessageId | None
     seq: int
-    turn_id: TurnId | None = None
+    turn_id: ids.TurnId | None = None
     advances_head: bool = True
     status: str = "complete"
     event_kind: str | None = None
@@ -77,11 +66,11 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class StepPlace:
     """A step of a turn's run, and the Draft it began with; None is no Draft."""
 
     node_id: str
-    revision_id: RevisionId | None
+    revision_id: ids.RevisionId | None
     done_items: int
 
 
@@ -89,9 +78,9 @@ class Place:
 class Turn:
     """One user message and the work that answers it."""
 
-    turn_id: TurnId
-    user_message_id: MessageId
-    message_id: MessageId
+    turn_id: ids.TurnId
+    user_message_id: ids.MessageId
+    message_id: ids.MessageId
     mode: str
     flow: str
     model_id: str
@@ -107,20 +96,20 @@ class Turn:
     has_steps: bool = False
     """Whether steps say where it is, as they do since 0.2.0."""
     done_items: int = 0
-    boundary: RevisionId | None = None
+    boundary: ids.RevisionId | None = None
     """The Draft's revision where phase or item began; None is no Draft (W11.13)."""
-    began_tree: TreeId | None = None
+    began_tree: ids.TreeId | None = None
     """The Draft's files when the turn began; None is no Draft, as it nearly always is (W15.6)."""
-    batches: tuple[BatchId, ...] = ()
+    batches: tuple[ids.BatchId, ...] = ()
     """Batches since that boundary."""
-    left: tuple[BatchId, ...] = ()
+    left: tuple[ids.BatchId, ...] = ()
     """Batches of earlier attempts at the present item that ran out of requests; they stay."""
-    gone: tuple[BatchId, ...] = ()
+    gone: tuple[ids.BatchId, ...] = ()
     """Batches that were taken back."""
     items: tuple[ItemFact, ...] = ()
     """What became of the items that were begun, by number; the present one is `waiting`."""
     items_total: int = 0
-    places: tuple[Place, ...] = ()
+    places: tuple[StepPlace, ...] = ()
     """The steps it has come to, in order."""
     failed_attempts: int = 0
     """Failed attempts at the present item."""
@@ -140,7 +129,7 @@ class Turn:
     program: str | None = None
     """The version of the program that began it or went on with it last."""
 
-    def place(self, node_id: str) -> Place | None:
+    def place(self, node_id: str) -> StepPlace | None:
         """Return a step the turn has come to."""
         return next((one for one in self.places if one.node_id == node_id), None)
 
@@ -178,44 +167,20 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolEntry:
+class ToolEntry(LoggedCall):
     """One call in the tool log (W8.4)."""
 
-    entry_id: int
-    result_id: ToolResultId
-    turn_id: TurnId | None
-    phase: str
-    tool: str
-    args_ref: BlobId
-    args_sha256: str
-    call_id: str
     at_ms: int
-    path: str | None = None
-    run_id: str | None = None
-    node_id: str | None = None
-    item: int | None = None
-    attempt: int | None = None
-    model_id: str | None = None
-    batch_id: BatchId | None = None
-    draft_revision_id: RevisionId | None = None
-    result_ref: BlobId | None = None
-    result_bytes: int | None = None
-    success: bool | None = None
-    error: str | None = None
-    elapsed_ms: int | None = None
-    tree_id: str = ""
-    replay_of: int | None = None
-    is_warned: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
     """Changes a model proposed, and what became of them (W14)."""
 
-    proposal_id: ProposalId
-    turn_id: TurnId
-    proposal_ref: BlobId
-    basis_tree: TreeId
+    proposal_id: ids.ProposalId
+    turn_id: ids.TurnId
+    proposal_ref: ids.BlobId
+    basis_tree: ids.TreeId
     created_ms: int
     status: str = "open"
     """`open`, `none` (nothing changes), `applied`, `dismissed` or `failed`."""
@@ -225,10 +190,10 @@ class Proposal:
 class Undo:
     """A rewind or restore that can still be taken back."""
 
-    message_id: MessageId
-    from_head_id: MessageId | None
-    saved_revision_id: RevisionId | None
-    pre_restore_checkpoint_id: CheckpointId | None
+    message_id: ids.MessageId
+    from_head_id: ids.MessageId | None
+    saved_revision_id: ids.RevisionId | None
+    pre_restore_checkpoint_id: ids.CheckpointId | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +203,7 @@ class WorkshopState:
     bench: BenchState = field(default_factory=BenchState)
     records: PMap[Record] = field(default_factory=PMap)
     turns: PMap[Turn] = field(default_factory=PMap)
-    turn_id: TurnId | None = None
+    turn_id: ids.TurnId | None = None
     """The newest turn."""
     model_id: str | None = None
     """The model the person switched to."""
@@ -248,19 +213,19 @@ class WorkshopState:
     """The model the last `model_switched` record named, or None if there is none."""
     flow: str | None = None
     tools: PMap[ToolEntry] = field(default_factory=PMap)
-    sent: PMap[MessageId] = field(default_factory=PMap)
+    sent: PMap[ids.MessageId] = field(default_factory=PMap)
     """Messages by the id the client gave them."""
     proposals: PMap[Proposal] = field(default_factory=PMap)
-    pending_proposal_id: ProposalId | None = None
+    pending_proposal_id: ids.ProposalId | None = None
     undos: tuple[Undo, ...] = ()
     notices: frozenset[str] = frozenset()
-    dismissed: tuple[DraftId, str, int] | None = None
+    dismissed: tuple[ids.DraftId, str, int] | None = None
     """The Draft and reminder that was dismissed last, and when."""
     session_seq: int = 0
     """Where the prompt session stood at the last record."""
 
     @property
-    def head_id(self) -> MessageId | None:
+    def head_id(self) -> ids.MessageId | None:
         """The record the conversation ends at."""
         return self.bench.conversation_head_id
 
@@ -304,7 +269,7 @@ class WorkshopState:
         is_quiet = all(one.type == "system_event" and not one.changes_published for one in since)
         return is_quiet and own.metadata.get("draft_revision_id") == self.current_revision()
 
-    def line(self, head_id: MessageId | None) -> list[Record]:
+    def line(self, head_id: ids.MessageId | None) -> list[Record]:
         """Return the records from the first to `head_id`."""
         found: list[Record] = []
         at = head_id
@@ -332,11 +297,11 @@ class WorkshopState:
                 ways = [] if way == "restore_published" else [*ways, way]
         return "chat_only" in ways
 
-    def revision_at(self, message_id: MessageId) -> Revision | None:
+    def revision_at(self, message_id: ids.MessageId) -> Revision | None:
         """Return the Draft's state at a record: None when there was never one (B8.14)."""
         return self.bench.revisions.at(record.message_id for record in self.line(message_id))
 
-    def undo_kind(self, message_id: MessageId) -> str:
+    def undo_kind(self, message_id: ids.MessageId) -> str:
         """Return what a record that can be taken back did: `rewind`, `regenerate`, `restore`."""
         record = self.records.get(message_id)
         if record is None or record.event_kind == "undo":
@@ -344,12 +309,12 @@ class WorkshopState:
             return "regenerate" if is_again else "rewind"
         return "restore" if record.event_kind == "checkpoint_restored" else "regenerate"
 
-    def current_revision(self) -> RevisionId | None:
+    def current_revision(self) -> ids.RevisionId | None:
         """Return the Draft's revision, None without a Draft."""
         return None if self.bench.draft is None else self.bench.draft.revision_id
 
     def is_turn_active(
-        self, turn_id: TurnId | None, line: Collection[MessageId] | None = None
+        self, turn_id: ids.TurnId | None, line: Collection[ids.MessageId] | None = None
     ) -> bool:
         """Whether a turn's work is part of the conversation as it is now (W15.5).
 

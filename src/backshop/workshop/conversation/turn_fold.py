@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from backshop.base.acting import AGENT, OWNER, By
 from backshop.base.codec import encode
+from backshop.base.field_copy import made_from
 from backshop.base.ids import BatchId, MessageId
 from backshop.bench.revision import Draft
 
@@ -17,9 +18,9 @@ from .state import (
     RPI,
     RUNNING,
     Item,
-    Place,
     Proposal,
     Record,
+    StepPlace,
     Turn,
     WorkshopState,
 )
@@ -172,23 +173,13 @@ def _with(turn: Turn, own: ItemFact) -> Turn:
 
 
 def _started(state: WorkshopState, fact: ev.TurnStarted, at_ms: int) -> WorkshopState:
-    turn = Turn(
-        turn_id=fact.turn_id,
-        user_message_id=fact.user_message_id,
-        message_id=fact.message_id,
-        mode=fact.mode,
-        flow=fact.flow,
-        model_id=fact.model_id,
-        published_generation=fact.published_generation,
+    turn = made_from(
+        Turn,
+        fact,
+        without=("is_again", "replaces", "actor", "step"),
         started_ms=at_ms,
-        run_id=fact.run_id,
-        session_id=fact.session_id,
-        node_id=fact.node_id,
-        workflow_id=fact.workflow_id,
         boundary=state.current_revision(),
         began_tree=None if state.bench.draft is None else state.bench.draft.tree,
-        user_id=fact.user_id,
-        program=fact.program,
     )
     state = replace(_again(given_up(state), fact), turn_id=fact.turn_id)
     return turned(state, _at_step(_arrived(state, turn, fact.node_id), fact.step))
@@ -208,7 +199,7 @@ def _arrived(state: WorkshopState, turn: Turn, node_id: str | None) -> Turn:
     turn = _at_boundary(state, replace(turn, node_id=node_id or turn.node_id))
     if turn.node_id is None:
         return turn
-    here = Place(node_id=turn.node_id, revision_id=turn.boundary, done_items=turn.done_items)
+    here = StepPlace(node_id=turn.node_id, revision_id=turn.boundary, done_items=turn.done_items)
     others = tuple(one for one in turn.places if one.node_id != here.node_id)
     return replace(turn, places=(*others, here))
 

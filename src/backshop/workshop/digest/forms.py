@@ -1,52 +1,10 @@
-"""What is asked and answered about digests and sent prompts, field by field as in P7.11."""
+"""What is answered about digests and sent prompts, field by field as in P7.11."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 from backshop.prompts import DIGEST_KEY
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DigestGet:
-    """Which bench's digest."""
-
-    workbench_id: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DigestRefresh:
-    """Write the digest anew: `builder` without a model, `model` with one."""
-
-    workbench_id: str
-    mode: Literal["builder", "model"] = "builder"
-    scope: Literal["session", "global"] = "session"
-    tag: str | None = None
-    focus: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DigestSet:
-    """Write the digest by hand; pinned it stays whatever the files do."""
-
-    workbench_id: str
-    body: str
-    pin: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PromptShow:
-    """The prompts of a turn, found by a message of it; of one phase, or the last.
-
-    `number` counts those of the phase from 1; without it the last one is meant.
-    """
-
-    workbench_id: str
-    message_id: str | None = None
-    turn_id: str | None = None
-    phase: str | None = None
-    number: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

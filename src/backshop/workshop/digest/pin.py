@@ -26,7 +26,7 @@ from backshop.prompts import (
 from backshop.store import Store
 
 from ..prompt.bundled import NAMESPACE, build_prompt
-from ..prompt.inputs import Facts
+from ..prompt.inputs import PromptInputs
 
 PIN_KEY = "research"
 """The prompt whose overrides hold the pinned digest of a bench, for all its prompts."""
@@ -44,7 +44,7 @@ def pin_stream(bench_id: str) -> str:
 
 def bare_prompt(key: str = PIN_KEY) -> Prompt[Any]:
     """Return a bundled prompt without facts, for its descriptor."""
-    return build_prompt(key, Facts())
+    return build_prompt(key, PromptInputs())
 
 
 class Pins:

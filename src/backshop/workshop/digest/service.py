@@ -6,9 +6,10 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
-from backshop.base.command import Command, commands_of
+from backshop.base.command import Command, method_command
 from backshop.base.errors import NotFound, ValidationFailed
 from backshop.base.ids import BlobId
 from backshop.bench import Author, Source, Workspace, stream_of
@@ -23,21 +24,12 @@ from backshop.prompts import (
     normalise_digest,
 )
 
-from ..conversation.repository import Book, prompt_session
+from ..conversation.repository import Conversations, prompt_session
 from ..prompt.bundled import build_prompt
 from ..prompt.gathering import Call, Gatherer
+from ..requests import DigestGet, DigestRefresh, DigestSet, PromptShow
 from . import refresh as digest_refresh
-from .forms import (
-    DigestGet,
-    DigestRefresh,
-    DigestSet,
-    DigestShown,
-    DigestWritten,
-    Done,
-    PartShown,
-    PromptShow,
-    SentPrompt,
-)
+from .forms import DigestShown, DigestWritten, Done, PartShown, SentPrompt
 from .pin import PIN_KEY, Pins, pin_tag
 from .refresh import Standing
 
@@ -54,7 +46,7 @@ class Digests:
 
     def __init__(
         self,
-        book: Book,
+        book: Conversations,
         gatherer: Gatherer,
         overrides: PromptOverridesStore,
         adapters: Adapters,
@@ -227,8 +219,7 @@ class Digests:
 
     def _known(self, bench_id: str) -> str:
         state = self._book.state(bench_id)
-        assert state.bench.bench_id is not None
-        return state.bench.bench_id
+        return state.bench.id
 
     def _standing(self, bench_id: str, session: Session) -> Standing:
         return digest_refresh.standing_of(session, self._gatherer.manifests.of(bench_id))
@@ -325,51 +316,18 @@ def _focus(text: str | None) -> MarkdownSection | None:
     return MarkdownSection("Focus", text.replace("$", "$$"), key="focus")
 
 
-_command = commands_of("workshop")
-
+_command = partial(method_command, phase="workshop")
 
 DIGEST_COMMANDS: tuple[Command[Digests, Any, Any], ...] = (
-    _command(
-        "DigestGet",
-        "Show what prompts say about the files.",
-        DigestGet,
-        DigestShown,
-        Digests.get,
-        role="read",
-    ),
+    _command("DigestGet", "Show what prompts say about the files.", Digests.get, role="read"),
     _command(
         "DigestRefresh",
         "Write the digest of the files anew.",
-        DigestRefresh,
-        DigestWritten,
         Digests.refresh,
         writes=True,
         role="write",
     ),
-    _command(
-        "DigestSet",
-        "Write the digest by hand.",
-        DigestSet,
-        Done,
-        Digests.set,
-        writes=True,
-        role="write",
-    ),
-    _command(
-        "DigestClear",
-        "Forget the digest.",
-        DigestGet,
-        Done,
-        Digests.clear,
-        writes=True,
-        role="write",
-    ),
-    _command(
-        "PromptShow",
-        "Show the prompt a model received.",
-        PromptShow,
-        SentPrompt,
-        Digests.prompt_show,
-        role="read",
-    ),
+    _command("DigestSet", "Write the digest by hand.", Digests.set, writes=True, role="write"),
+    _command("DigestClear", "Forget the digest.", Digests.clear, writes=True, role="write"),
+    _command("PromptShow", "Show the prompt a model received.", Digests.prompt_show, role="read"),
 )

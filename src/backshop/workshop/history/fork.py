@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from backshop.base.field_copy import made_from
 from backshop.base.ids import MessageId
 from backshop.bench import Retold
 from backshop.store import Store
@@ -68,15 +69,6 @@ def _told(state: WorkshopState, head: MessageId | None, *, is_cut: bool) -> Iter
     ]
     for one in sorted(found, key=lambda record: record.seq):
         if one.event_kind not in _OF_MOVES:
-            yield CopiedRecord(
-                message_id=one.message_id,
-                type=one.type,
-                role=one.role,
-                text=one.text,
-                created_ms=one.created_ms,
-                parent_id=one.parent_id,
-                advances_head=one.advances_head,
-                status=one.status,
-                event_kind=one.event_kind,
-                metadata_json=json.dumps(dict(one.metadata), sort_keys=True),
-            )
+            own = ("seq", "turn_id", "session_seq", "metadata")
+            told = json.dumps(dict(one.metadata), sort_keys=True)
+            yield made_from(CopiedRecord, one, without=own, metadata_json=told)

@@ -11,7 +11,7 @@ from .. import requests
 from ..answers import Answered
 from ..conversation import decide
 from ..conversation.events import Regenerated, Step
-from ..conversation.repository import Book, Rule
+from ..conversation.repository import Conversations, Rule
 from ..conversation.state import WorkshopState
 from ..turn.context import Work
 from ..turn.lease import Hold
@@ -20,7 +20,7 @@ from . import rewind
 
 
 def regenerate(
-    book: Book, turns: Turns, request: requests.Regenerate, *, may_publish: bool = True
+    book: Conversations, turns: Turns, request: requests.Regenerate, *, may_publish: bool = True
 ) -> Answered:
     """Replace an answer, or give the first one to a message."""
     bench_id = request.workbench_id
@@ -69,7 +69,7 @@ def regenerate(
     return done
 
 
-def _told(book: Book, bench_id: str, done: Answered, found: decide.Again) -> None:
+def _told(book: Conversations, bench_id: str, done: Answered, found: decide.Again) -> None:
     """Append the record that says what was replaced; it comes last (W15.9)."""
     is_new = done.status in ("complete", "paused")
     fact = Regenerated(

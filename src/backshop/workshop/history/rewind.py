@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from backshop.base.field_copy import made_from
 from backshop.bench import (
     ChangedFile,
     differing,
@@ -22,14 +23,16 @@ from .. import requests
 from ..answers import RedoDone, UndoEffects, Undone
 from ..conversation import decide
 from ..conversation.fold import applied
-from ..conversation.repository import Book, Rule, Told, prompt_session
+from ..conversation.repository import Committed, Conversations, Rule, prompt_session
 from ..conversation.state import WorkshopState
 from ..errors import DraftUnreadable
 
 _TRIES = 4
 
 
-def undo(book: Book, request: requests.UndoToMessage, *, may_publish: bool = True) -> Undone:
+def undo(
+    book: Conversations, request: requests.UndoToMessage, *, may_publish: bool = True
+) -> Undone:
     """Go back to a record (W15.1); nothing but local data is read."""
     known = book.state(request.workbench_id)
     target = decide.target_of(known, request.message_id, may_publish=may_publish)
@@ -60,7 +63,7 @@ def undo(book: Book, request: requests.UndoToMessage, *, may_publish: bool = Tru
     )
 
 
-def redo(book: Book, request: requests.Redo, *, may_publish: bool = True) -> RedoDone:
+def redo(book: Conversations, request: requests.Redo, *, may_publish: bool = True) -> RedoDone:
     """Take the last rewind back (W15.12)."""
     known = book.state(request.workbench_id)
     own = request.message_id
@@ -82,7 +85,7 @@ def redo(book: Book, request: requests.Redo, *, may_publish: bool = True) -> Red
 
 
 def restoring(
-    book: Book, known: WorkshopState, wanted: Checkpoint | None, *, may_publish: bool
+    book: Conversations, known: WorkshopState, wanted: Checkpoint | None, *, may_publish: bool
 ) -> decide.Restoring:
     """Return what bringing a checkpoint back needs to know.
 
@@ -98,7 +101,7 @@ def restoring(
     return replace(needed, items=items)
 
 
-def _left(book: Book, known: WorkshopState) -> Checkpoint | None:
+def _left(book: Conversations, known: WorkshopState) -> Checkpoint | None:
     """Return what a redo makes Published, if it does; refuse where its Draft lacks contents."""
     if not known.undos:
         return None
@@ -112,7 +115,9 @@ def _left(book: Book, known: WorkshopState) -> Checkpoint | None:
     return None if before is None else known.bench.checkpoint(before)
 
 
-def _preview(book: Book, known: WorkshopState, target: decide.Target, mode: str | None) -> Undone:
+def _preview(
+    book: Conversations, known: WorkshopState, target: decide.Target, mode: str | None
+) -> Undone:
     wanted = target.restored_by(mode)
     if wanted is not None:
         restoring(book, known, wanted, may_publish=target.may_publish)
@@ -126,19 +131,12 @@ def _preview(book: Book, known: WorkshopState, target: decide.Target, mode: str 
         conversation_head_id=known.head_id,
         discarded_count=found.discarded_count,
         changed=_would_change(book, known, target, mode),
-        effects=UndoEffects(
-            discarded_count=found.discarded_count,
-            draft=found.draft,
-            published_changed=found.published_changed,
-            revision_available=found.revision_available,
-            choices=found.choices,
-            files_lost=lost,
-        ),
+        effects=made_from(UndoEffects, found, files_lost=lost),
     )
 
 
 def _would_change(
-    book: Book, known: WorkshopState, target: decide.Target, mode: str | None
+    book: Conversations, known: WorkshopState, target: decide.Target, mode: str | None
 ) -> tuple[ChangedFile, ...]:
     """Return the files a rewind would change; where there is a choice, all that it can change."""
     offered = decide.choices(known, target)
@@ -151,14 +149,14 @@ def _would_change(
     return files_moved(book.desk, known.bench, after.bench)
 
 
-def _files_lost(book: Book, known: WorkshopState, wanted: Checkpoint) -> tuple[str, ...]:
+def _files_lost(book: Conversations, known: WorkshopState, wanted: Checkpoint) -> tuple[str, ...]:
     """Return the files of Published that would disappear (B10.13)."""
     then = book.desk.entries(wanted.tree)
     return tuple(sorted(path for path in known.bench.files.records if path not in then))
 
 
 def _readable(
-    book: Book, known: WorkshopState, target: decide.Target, mode: str | None
+    book: Conversations, known: WorkshopState, target: decide.Target, mode: str | None
 ) -> tuple[decide.Target, bool]:
     """Return the target with the newest state of the Draft that can be read (B8.18)."""
     wanted = target.revision
@@ -176,13 +174,13 @@ def _readable(
 
 
 def with_session(
-    book: Book,
+    book: Conversations,
     bench_id: str,
     rule: Rule,
     to_seq: int,
     *,
     lease: str | None = None,
-) -> Told:
+) -> Committed:
     """Commit a move of the head together with the prompt session's (P2.15)."""
     for last in (False,) * (_TRIES - 1) + (True,):
         parts = _session_moves(book, bench_id, to_seq)
@@ -194,7 +192,7 @@ def with_session(
     raise AssertionError("the last try returns or raises")
 
 
-def _session_moves(book: Book, bench_id: str, to_seq: int) -> list[Part]:
+def _session_moves(book: Conversations, bench_id: str, to_seq: int) -> list[Part]:
     """Return what takes the prompt session to where it stood at a record; nothing if it is there.
 
     A place that a rewind made inactive is brought back as a snapshot: what the session knew right

@@ -14,7 +14,7 @@ from typing import Any
 
 from backshop.base.canon import sha256_hex
 from backshop.base.limits import KIB
-from backshop.bench import FileFact, Told
+from backshop.bench import ContextText, FileFact
 from backshop.prompts import (
     MarkdownSection,
     Prompt,
@@ -28,7 +28,7 @@ from backshop.prompts import (
 from ..cut import cut_bytes
 from . import text as prompt_text
 from .context_prompt import ContextAnswer
-from .inputs import Artifacts, Facts, Report
+from .inputs import Artifacts, PromptInputs, Report
 
 NAMESPACE = "backshop/workshop"
 _TITLE_MAX_CHARS = 120
@@ -38,7 +38,7 @@ _REPORTS_IN_SUMMARY_BYTES = 16 * KIB
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class PromptKind:
     """What is fixed about one bundled prompt."""
 
     name: str
@@ -49,18 +49,20 @@ class Kind:
     output: type | None = None
 
 
-KINDS: Mapping[str, Kind] = MappingProxyType(
+KINDS: Mapping[str, PromptKind] = MappingProxyType(
     {
-        "research": Kind("Research", "research", conversation=True),
-        "plan": Kind("Plan", "plan", ("research",)),
-        "implement": Kind("Implement", "implement", ("plan", "item", "reports", "failure")),
-        "summary": Kind("Summary", "summary", ("research", "plan", "reports", "changes")),
-        "reply": Kind("Reply", "reply", conversation=True, step=prompt_text.REPLY),
-        "proposal": Kind("Proposal", "proposal", conversation=True, step=prompt_text.PROPOSAL),
-        "compression": Kind(
+        "research": PromptKind("Research", "research", conversation=True),
+        "plan": PromptKind("Plan", "plan", ("research",)),
+        "implement": PromptKind("Implement", "implement", ("plan", "item", "reports", "failure")),
+        "summary": PromptKind("Summary", "summary", ("research", "plan", "reports", "changes")),
+        "reply": PromptKind("Reply", "reply", conversation=True, step=prompt_text.REPLY),
+        "proposal": PromptKind(
+            "Proposal", "proposal", conversation=True, step=prompt_text.PROPOSAL
+        ),
+        "compression": PromptKind(
             "Compression", "compression", ("material",), step=prompt_text.COMPRESSION
         ),
-        "context-process": Kind(
+        "context-process": PromptKind(
             "Context item",
             "context_process",
             ("material",),
@@ -145,7 +147,7 @@ class _Manifest(Section):
         return "\n\n".join(parts)
 
 
-def build_prompt(key: str, facts: Facts) -> Prompt[Any]:
+def build_prompt(key: str, facts: PromptInputs) -> Prompt[Any]:
     """Return the bundled prompt of this key for these facts; its values need no params.
 
     Raises:
@@ -189,12 +191,12 @@ def bundled_prompts(tools: Callable[[str], tuple[Any, ...]]) -> tuple[Prompt[Any
     """
     shown = "(the text of this step in the workflow wr.rpi)"
     return tuple(
-        build_prompt(key, Facts(step=shown if not kind.step else "", tools=tools(key)))
+        build_prompt(key, PromptInputs(step=shown if not kind.step else "", tools=tools(key)))
         for key, kind in KINDS.items()
     )
 
 
-def _phase(key: str, kind: Kind, facts: Facts) -> Section:
+def _phase(key: str, kind: PromptKind, facts: PromptInputs) -> Section:
     step = "\n\n".join(
         part.strip("\n")
         for part in (facts.step or kind.step, prompt_text.NO_CHANGE if key == "implement" else "")
@@ -216,7 +218,7 @@ def _phase(key: str, kind: Kind, facts: Facts) -> Section:
     )
 
 
-def _tools(key: str, facts: Facts) -> Iterable[Section]:
+def _tools(key: str, facts: PromptInputs) -> Iterable[Section]:
     if not facts.tools:
         return
     writes = any(tool.effects == "write" for tool in facts.tools)
@@ -224,7 +226,7 @@ def _tools(key: str, facts: Facts) -> Iterable[Section]:
     yield BenchSection(text, tools=facts.tools, stability="static")
 
 
-def _manifest(facts: Facts) -> ManifestParams:
+def _manifest(facts: PromptInputs) -> ManifestParams:
     shown = {one.path: one.is_map for one in facts.contents}
     can_map = any(tool.name == "get_file_map" for tool in facts.tools)
     return ManifestParams(
@@ -236,7 +238,7 @@ def _manifest(facts: Facts) -> ManifestParams:
     )
 
 
-def _mark(one: FileFact, shown: Mapping[str, bool], facts: Facts, can_map: bool) -> str:
+def _mark(one: FileFact, shown: Mapping[str, bool], facts: PromptInputs, can_map: bool) -> str:
     """Say where a file's content stands, or why it does not (W6.4, W6.5, W6.8)."""
     if one.path in shown:
         return " — map below" if shown[one.path] else " — whole text below"
@@ -247,7 +249,7 @@ def _mark(one: FileFact, shown: Mapping[str, bool], facts: Facts, can_map: bool)
     return " — map: use get_file_map" if can_map else ""
 
 
-def _contents(facts: Facts) -> Iterable[Section]:
+def _contents(facts: PromptInputs) -> Iterable[Section]:
     maps = [one for one in facts.contents if one.is_map]
     texts = [one for one in facts.contents if not one.is_map]
     if maps:
@@ -275,7 +277,7 @@ def _contents(facts: Facts) -> Iterable[Section]:
         yield _Text("Small files", "", key="inline-files", children=children, stability="workspace")
 
 
-def _told(facts: Facts) -> Iterable[Section]:
+def _told(facts: PromptInputs) -> Iterable[Section]:
     told = facts.injected
     if told.situation is not None:
         yield _Text("Situation", told.situation.text, key="situation", stability="workspace")
@@ -285,12 +287,12 @@ def _told(facts: Facts) -> Iterable[Section]:
         yield _group("Styles", "styles", told.styles, "turn")
 
 
-def _group(title: str, key: str, told: tuple[Told, ...], stability: str) -> Section:
+def _group(title: str, key: str, told: tuple[ContextText, ...], stability: str) -> Section:
     children = [_Text(_title(one.name), one.text, key=one.key, stability=stability) for one in told]
     return _Text(title, "", key=key, children=children, stability=stability)
 
 
-def _artifacts(kind: Kind, given: Artifacts) -> Iterable[Section]:
+def _artifacts(kind: PromptKind, given: Artifacts) -> Iterable[Section]:
     is_summary = "changes" in kind.artifacts
     texts: dict[str, tuple[str, str]] = {
         "research": (
@@ -344,7 +346,7 @@ def _changes(given: Artifacts) -> str:
     return "\n\n".join((files, *(["\n".join(("To be mentioned:", *said))] if said else [])))
 
 
-def _request(kind: Kind, facts: Facts) -> Iterable[Section]:
+def _request(kind: PromptKind, facts: PromptInputs) -> Iterable[Section]:
     if not kind.conversation and facts.request:
         yield MarkdownSection(
             "Request",

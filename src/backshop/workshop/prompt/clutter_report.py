@@ -6,7 +6,7 @@ import logging
 from dataclasses import dataclass
 from typing import Any
 
-from backshop.base.command import Command
+from backshop.base.command import Command, method_command
 from backshop.base.errors import BackshopError
 from backshop.bench import (
     HEAVY_TEXT,
@@ -19,7 +19,7 @@ from backshop.bench import (
 from backshop.models import ModelRequestById, Models
 
 from .. import requests
-from ..conversation.repository import Book
+from ..conversation.repository import Conversations
 from ..conversation.state import WorkshopState
 from .excerpt import Excerpt, excerpt
 from .gathering import Call, Gatherer
@@ -44,7 +44,7 @@ class ClutterBar:
 class Cluttering:
     """Weighs benches. Blocks nothing: what goes wrong is answered as `Unavailable` (B16.7)."""
 
-    def __init__(self, book: Book, models: Models, gatherer: Gatherer) -> None:
+    def __init__(self, book: Conversations, models: Models, gatherer: Gatherer) -> None:
         self._book = book
         self._models = models
         self._gatherer = gatherer
@@ -124,12 +124,10 @@ def _pending_chars(known: WorkshopState) -> int:
 
 
 CLUTTER_COMMANDS: tuple[Command[Cluttering, Any, Any], ...] = (
-    Command(
-        name="WorkbenchGetClutter",
-        summary="Say how crowded a workbench is for its model.",
-        request=requests.WorkbenchOnly,
-        response=ClutterBar,
-        run=Cluttering.get_clutter,
+    method_command(
+        "WorkbenchGetClutter",
+        "Say how crowded a workbench is for its model.",
+        Cluttering.get_clutter,
         role="read",
     ),
 )

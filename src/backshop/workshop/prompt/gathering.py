@@ -30,7 +30,7 @@ from backshop.prompts import ConversationItem, Tool
 from ..tool.phase import phase_of
 from .bundled import KINDS
 from .excerpt import NOTHING_SAID, Excerpt
-from .inputs import NO_ARTIFACTS, Artifacts, Facts
+from .inputs import NO_ARTIFACTS, Artifacts, PromptInputs
 
 _NAMED_IN_MESSAGES = 3  # W6.7
 _STYLE_MESSAGES = 40  # B15.4
@@ -58,7 +58,7 @@ class Call:
 class Gathered:
     """Facts, the manifest they come from, and what the call has to do without (W6.12)."""
 
-    facts: Facts
+    facts: PromptInputs
     manifest: BenchManifest
     notices: tuple[Notice, ...] = ()
 
@@ -100,7 +100,7 @@ class Gatherer:
         named = named_paths(paths, asked)
         contents = self._contents(call, manifest, named)
         injected = self._injected(call, paths)
-        facts = Facts(
+        facts = PromptInputs(
             listing=choose_lines(manifest.files, window_tokens=call.window_tokens, named=named),
             contents=choose_contents(
                 contents.found,

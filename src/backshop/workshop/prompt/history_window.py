@@ -11,7 +11,7 @@ from backshop.prompts import PromptOverridesStore, Session
 
 from ..conversation import decide
 from ..conversation.events import Compressed
-from ..conversation.repository import Book, Rule, Told
+from ..conversation.repository import Committed, Conversations, Rule
 from ..conversation.state import Turn, WorkshopState
 from . import excerpt
 from .bundled import build_prompt
@@ -27,13 +27,13 @@ class Telling:
     def __init__(
         self,
         *,
-        book: Book,
+        book: Conversations,
         gatherer: Gatherer,
         adapter: AdapterBase,
         session: Callable[[], Session],
         overrides: PromptOverridesStore | None,
         turn: Callable[[], Turn],
-        commit: Callable[[Rule], Told],
+        commit: Callable[[Rule], Committed],
     ) -> None:
         self._book = book
         self._gatherer = gatherer
@@ -58,8 +58,7 @@ class Telling:
 
     def _score(self, given: Excerpt, known: WorkshopState, window: int) -> float:
         """Return how crowded the bench is (B16.9)."""
-        assert known.bench.bench_id is not None
-        bench_id = known.bench.bench_id
+        bench_id = known.bench.id
         call = Call(key="research", bench_id=bench_id, window_tokens=window, excerpt=given)
         return clutter(weights_of(self._gatherer, call), window).score
 
@@ -108,5 +107,4 @@ class Telling:
 
 
 def _bench(known: WorkshopState) -> str:
-    assert known.bench.bench_id is not None
-    return known.bench.bench_id
+    return known.bench.id

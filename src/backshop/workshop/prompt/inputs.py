@@ -54,7 +54,7 @@ NO_ARTIFACTS = Artifacts()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class PromptInputs:
     """The facts of one call. `complete` says that every file is represented in `listing`."""
 
     listing: Listing = NOTHING_LISTED

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -19,7 +19,7 @@ from backshop.formats import Applied, OpsRequest, Source
 from .. import evidence
 from ..conversation import decide
 from ..conversation.events import ProposalClosed
-from ..conversation.repository import Book
+from ..conversation.repository import Conversations
 from ..conversation.state import Proposal, WorkshopState
 from ..evidence import Noticed
 from . import changeset
@@ -28,7 +28,7 @@ from .changeset import Changeset
 NOTE_MAX_CHARS = 280  # of a change note (W7.7)
 
 
-def stored(book: Book, own: Proposal) -> Changeset:
+def stored(book: Conversations, own: Proposal) -> Changeset:
     """Return the changeset of a proposal."""
     value = parse(book.store.blobs.read(own.proposal_ref))
     assert isinstance(value, dict)
@@ -36,7 +36,12 @@ def stored(book: Book, own: Proposal) -> Changeset:
 
 
 def apply(
-    book: Book, bench_id: str, own: Proposal, author: Author, *, turn_id: TurnId | None = None
+    book: Conversations,
+    bench_id: str,
+    own: Proposal,
+    author: Author,
+    *,
+    turn_id: TurnId | None = None,
 ) -> tuple[Batched, Noticed]:
     """Write what a proposal says as one batch, and close the proposal with it.
 
@@ -82,19 +87,24 @@ def apply(
             *((one.path, partial(_ops, room, one), _note(one.summary)) for one in changes.ops),
         ]
     )
+    return done, _noticed(changes, results)
+
+
+def _noticed(changes: Changeset, results: Sequence[Mapping[str, Any]]) -> Noticed:
+    """Return what of a proposal's operations came to nothing."""
     operations: list[tuple[str, object]] = [(one.path, None) for one in changes.writes]
     operations += [(one.path, one.ops) for one in changes.ops]
     seen = [
         evidence.noticed(path, said, ops)
         for (path, ops), said in zip(operations, results, strict=True)
     ]
-    return done, Noticed(
+    return Noticed(
         dropped=tuple(one for part in seen for one in part.dropped),
         not_computed=tuple(one for part in seen for one in part.not_computed),
     )
 
 
-def _require_same(book: Book, now: BenchState, own: Proposal, changes: Changeset) -> None:
+def _require_same(book: Conversations, now: BenchState, own: Proposal, changes: Changeset) -> None:
     """Refuse when a file is not the one the proposal was made for."""
     current = now.published if now.draft is None else now.draft.tree
     if current == own.basis_tree:

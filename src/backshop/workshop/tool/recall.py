@@ -9,7 +9,7 @@ from backshop.base.limits import RECALL_MAX_BYTES
 from backshop.bench import Workspace
 from backshop.prompts import Tool, ToolContext, ToolResult
 
-from ..conversation.repository import Book
+from ..conversation.repository import Conversations
 from .receipt import RECALL, recall
 
 
@@ -17,7 +17,7 @@ from .receipt import RECALL, recall
 class AgentSpace(Workspace):
     """A bench as tools see it, together with the log of what they gave back before."""
 
-    book: Book | None = None
+    book: Conversations | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,7 +31,7 @@ _SIZES = ("range", "rows", "row_count", "columns", "column_count", "size_bytes",
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
+class CallResult:
     """One answered call as the loop keeps it: both forms, and which one is shown."""
 
     whole: str
@@ -53,9 +53,9 @@ class Result:
 class Shelf:
     """The results of one loop, oldest first. What became a receipt stays one."""
 
-    results: tuple[Result, ...] = ()
+    results: tuple[CallResult, ...] = ()
 
-    def add(self, result: Result, *, recalled: bool = False) -> Shelf:
+    def add(self, result: CallResult, *, recalled: bool = False) -> Shelf:
         """Return the shelf with a new result; older ones may become receipts (W8.5)."""
         fits = recalled or _size(result.whole) <= RESULT_FRESH_MAX_BYTES
         return Shelf(_aged((*self.results, replace(result, is_whole=fits))))
@@ -149,7 +149,7 @@ def _size(text: str) -> int:
     return len(text.encode(errors="replace"))
 
 
-def _aged(results: tuple[Result, ...]) -> tuple[Result, ...]:
+def _aged(results: tuple[CallResult, ...]) -> tuple[CallResult, ...]:
     total = sum(one.shown_bytes for one in results)
     if total <= RESULTS_MAX_BYTES:
         return results

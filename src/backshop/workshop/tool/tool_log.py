@@ -17,7 +17,7 @@ from backshop.models import Called, ToolCall
 
 from ..conversation import decide
 from ..conversation.events import ToolAnswered, ToolCalled
-from ..conversation.repository import Book
+from ..conversation.repository import Conversations
 from ..conversation.state import ToolEntry, Turn, WorkshopState
 from ..errors import CallGivenUp
 from ..signals import Publish
@@ -63,7 +63,7 @@ class ToolJournal:
 
     def __init__(
         self,
-        book: Book,
+        book: Conversations,
         loop: Loop,
         *,
         publish: Publish,

@@ -9,7 +9,7 @@ from backshop.models import Attendant, Called, LoopGuard, ToolCall
 
 from .. import frame
 from . import receipt as tool_receipt
-from .receipt import RECALL, Result, Shelf
+from .receipt import RECALL, CallResult, Shelf
 
 
 class Journal(Protocol):
@@ -92,7 +92,7 @@ class ToolAttendant(Attendant):
         def framed(shown: str) -> str:
             return frame.tool_answer(shown, tool=tool, path=path, entry_id=entry_id)
 
-        result = Result(
+        result = CallResult(
             whole=framed(text), receipt=framed(tool_receipt.receipt(tool, entry_id, text))
         )
         self._shelf = self._shelf.add(result, recalled=called.ok and tool == RECALL)

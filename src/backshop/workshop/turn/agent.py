@@ -18,26 +18,26 @@ from backshop.store import LeaseLost
 from ..conversation.events import Problem
 from . import artifact, compat_flow, ending, item, research_plan, workflow_step
 from .artifact import HandedOver
-from .context import LoopFailed, Run, Stopped, problem_of
+from .context import LoopFailed, Stopped, TurnContext, problem_of
 from .ending import Finished
 from .research_plan import Refused
-from .step import Brought, Kind, kind_of
+from .step import HandIn, StepKind, kind_of
 
 _LOG = logging.getLogger(__name__)
 
-Make = Callable[[Run, Standing, HandedOver], Brought]
-MAKERS: Mapping[Kind, Make] = MappingProxyType(
+Make = Callable[[TurnContext, Standing, HandedOver], HandIn]
+MAKERS: Mapping[StepKind, Make] = MappingProxyType(
     {
-        Kind.RESEARCH: research_plan.research,
-        Kind.PLAN: research_plan.make_plan,
-        Kind.ITEM: item.implement,
-        Kind.ANSWER: ending.summary,
-        Kind.OTHER: workflow_step.take,
+        StepKind.RESEARCH: research_plan.research,
+        StepKind.PLAN: research_plan.make_plan,
+        StepKind.ITEM: item.implement,
+        StepKind.ANSWER: ending.summary,
+        StepKind.OTHER: workflow_step.take,
     }
 )
 
 
-def walk(run: Run) -> None:
+def walk(run: TurnContext) -> None:
     """Work on the turn until it ends or has to stop; whatever happens, a record says so."""
     try:
         _ended(run)
@@ -47,7 +47,7 @@ def walk(run: Run) -> None:
         _LOG.warning("a turn was left to somebody else: %s", stopped.problem.message)
 
 
-def _ended(run: Run) -> None:
+def _ended(run: TurnContext) -> None:
     try:
         run.look()
         if run.turn().flow == "compat":
@@ -74,7 +74,7 @@ def _ended(run: Run) -> None:
         ending.fail(run, failure(error))
 
 
-def _standing(run: Run) -> Standing | None:
+def _standing(run: TurnContext) -> Standing | None:
     """Return where the turn stands, None when it has ended."""
     known = run.state()
     turn = known.turns.get(run.turn_id)

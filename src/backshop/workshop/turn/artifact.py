@@ -68,11 +68,6 @@ class HandedOver:
             for one in self.results
         )
 
-    def label_of(self, number: int) -> str:
-        """Return an item's label."""
-        items = self.plan.items if self.plan else ()
-        return next((item.label for item in items if item.number == number), f"Item {number}")
-
 
 def _why(one: ItemResult) -> str:
     return f"unfinished: {one.reason}" if one.status == "unfinished" else one.reason

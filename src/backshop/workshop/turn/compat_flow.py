@@ -23,7 +23,7 @@ from ..proposal import application, changeset
 from ..proposal.changeset import Changeset
 from ..signals import AnswerStream
 from . import ending
-from .context import Asked, LoopFailed, Run, Stopped, problem_of
+from .context import Asked, LoopFailed, Stopped, TurnContext, problem_of
 from .ending import Finished
 from .research_plan import REFUSED, Refused
 
@@ -38,7 +38,7 @@ NOT_APPLIED = (
 )
 
 
-def answer(run: Run) -> None:
+def answer(run: TurnContext) -> None:
     """Answer, and carry out what the answer announced."""
     stream = ending.answer_stream(run)
     _reply(run, stream)
@@ -58,7 +58,7 @@ def answer(run: Run) -> None:
     run.commit(lambda now: decide.end(now, wish))
 
 
-def _reply(run: Run, stream: AnswerStream) -> None:
+def _reply(run: TurnContext, stream: AnswerStream) -> None:
     try:
         response = run.ask(Asked(key="reply", step="", said=stream.add))
     except (LoopFailed, Stopped) as ended:
@@ -76,7 +76,7 @@ def _reply(run: Run, stream: AnswerStream) -> None:
     stream.keep()
 
 
-def propose(run: Run, replied: str) -> tuple[Proposal, str]:
+def propose(run: TurnContext, replied: str) -> tuple[Proposal, str]:
     """Let the model work out a changeset and keep it; and why it came to none, if it failed."""
     own = ProposalId(run.book.new("prop"))
     _progress(run, own, "context")
@@ -104,7 +104,9 @@ def propose(run: Run, replied: str) -> tuple[Proposal, str]:
     return told.state.proposals[own], changes.warnings[0] if problem else ""
 
 
-def _worked_out(run: Run, own: ProposalId, replied: str) -> tuple[Changeset, Problem | None]:
+def _worked_out(
+    run: TurnContext, own: ProposalId, replied: str
+) -> tuple[Changeset, Problem | None]:
     """Return the changeset of a model; one repair, then it is none and why (W14.4)."""
     problems: tuple[str, ...] = ()
     for number in range(TRIES):
@@ -131,7 +133,7 @@ def _worked_out(run: Run, own: ProposalId, replied: str) -> tuple[Changeset, Pro
     return changeset.nothing(problems[0]), problem
 
 
-def _applied(run: Run, own: Proposal) -> tuple[tuple[str, ...], Noticed]:
+def _applied(run: TurnContext, own: Proposal) -> tuple[tuple[str, ...], Noticed]:
     """Apply a proposal; return what there is to say about what did not work (W14.5)."""
     _progress(run, own.proposal_id, "applying")
     turn = run.turn()
@@ -151,7 +153,9 @@ def _applied(run: Run, own: Proposal) -> tuple[tuple[str, ...], Noticed]:
     return (), seen
 
 
-def failed(now: WorkshopState, own: Proposal, problem: Problem, run: Run) -> Sequence[object]:
+def failed(
+    now: WorkshopState, own: Proposal, problem: Problem, run: TurnContext
+) -> Sequence[object]:
     """Close a proposal that could not be applied, and say so in the transcript."""
     decide.known_proposal(now, own.proposal_id)
     return [
@@ -164,6 +168,6 @@ def failed(now: WorkshopState, own: Proposal, problem: Problem, run: Run) -> Seq
     ]
 
 
-def _progress(run: Run, own: ProposalId, phase: str) -> None:
+def _progress(run: TurnContext, own: ProposalId, phase: str) -> None:
     payload = {"proposal_id": own, "phase": phase}
     run.publish(run.bench_id, "WorkshopProposalProgress", payload)

@@ -24,7 +24,7 @@ from backshop.store import Write
 
 from ..conversation import decide
 from ..conversation.events import Noticed, Problem, Spent
-from ..conversation.repository import Book, Rule, Told
+from ..conversation.repository import Committed, Conversations, Rule
 from ..conversation.state import Turn, WorkshopState
 from ..conversation.stream import FOLD
 from ..digest import refresh
@@ -39,7 +39,7 @@ from ..tool.recall import RECALL_TOOL, AgentSpace
 from ..tool.tool_log import Loop, ToolJournal
 from ..tool.tool_result import ToolAttendant
 from .lease import Hold
-from .step import Brought, following, step_of
+from .step import HandIn, following, step_of
 
 _PAUSING = frozenset(
     (
@@ -110,13 +110,13 @@ class Work:
     adapter: ModelAdapter
 
 
-class Run:
+class TurnContext:
     """A running turn with everything its phases need."""
 
     def __init__(
         self,
         *,
-        book: Book,
+        book: Conversations,
         bench_id: str,
         work: Work,
         hold: Hold,
@@ -172,11 +172,11 @@ class Run:
         except BackshopError as error:
             raise Stopped("lost", problem_of(error.info("workshop"))) from error
 
-    def commit(self, rule: Rule) -> Told:
+    def commit(self, rule: Rule) -> Committed:
         """Append to the conversation, if the lease is still held."""
         return self.book.commit(self.bench_id, rule, lease=self.hold.owner)
 
-    def hand_in(self, standing: Standing, brought: Brought) -> None:
+    def hand_in(self, standing: Standing, brought: HandIn) -> None:
         """Finish a step: its output and what it means for the conversation, in one append.
 
         Where the run is complete already only the answer of the turn was missing.
@@ -195,7 +195,7 @@ class Run:
             least = replace(brought, artifacts=brought.least, context=None, least=None)
             self._acknowledge(standing, least)
 
-    def _acknowledge(self, standing: Standing, brought: Brought) -> None:
+    def _acknowledge(self, standing: Standing, brought: HandIn) -> None:
         before, revision = self.state().bench, self.book.desk.new_revision()
 
         def write(state: WorkshopState, at: Arrived) -> Write:
@@ -393,7 +393,7 @@ class Run:
         return LoopFailed(problem)
 
 
-class Afterwards(Run):
+class Afterwards(TurnContext):
     """The same for a turn that has ended: what is asked for now belongs to its answer."""
 
     def turn(self) -> Turn:

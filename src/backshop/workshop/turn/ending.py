@@ -14,7 +14,7 @@ from .. import evidence
 from ..conversation import decide, fold, turn_facts
 from ..conversation.decide import Ending
 from ..conversation.events import Problem
-from ..conversation.repository import Book, Rule
+from ..conversation.repository import Conversations, Rule
 from ..conversation.state import BUSY, Turn, WorkshopState
 from ..conversation.turn_facts import TurnFacts
 from ..cut import cut_bytes
@@ -23,9 +23,9 @@ from ..prompt.inputs import Artifacts, ChangeFact
 from ..signals import AnswerStream
 from . import artifact, outcome
 from .artifact import HandedOver
-from .context import CANCELED, Asked, LoopFailed, Run, Stopped
+from .context import CANCELED, Asked, LoopFailed, Stopped, TurnContext
 from .lease import is_unwanted
-from .step import Brought
+from .step import HandIn
 
 ANSWER_MAX_BYTES = NOTES_MAX_BYTES - KIB  # W13.3: the record and the run's notes hold it whole
 ARTIFACT_MAX_BYTES = 48 * KIB
@@ -54,7 +54,7 @@ INTERRUPTED = Problem(
 )
 
 
-def summary(run: Run, standing: Standing, so_far: HandedOver) -> Brought:
+def summary(run: TurnContext, standing: Standing, so_far: HandedOver) -> HandIn:
     """Write the answer, and end the turn with it; what is true of the turn stands beside it.
 
     A workflow that has no step for it is complete without it.
@@ -73,14 +73,14 @@ def summary(run: Run, standing: Standing, so_far: HandedOver) -> Brought:
     ]
     if wish.facts is not None:
         handed.append({"kind": artifact.FACTS, "lines": list(turn_facts.told(wish.facts))})
-    return Brought(
+    return HandIn(
         notes=None if kept == whole else whole,
         artifacts=handed,
-        result=decide.Result(answer=wish),
+        result=decide.StepResult(answer=wish),
     )
 
 
-def _written(run: Run, step: str, so_far: HandedOver) -> tuple[str, str]:
+def _written(run: TurnContext, step: str, so_far: HandedOver) -> tuple[str, str]:
     """Let the model write the answer, or write it without one; say which."""
     changes = changed_files(run.state(), run.book)
     facts = evidence.facts_of(run.book, run.state(), run.turn(), notes=notes_of(so_far))
@@ -118,7 +118,7 @@ def _written(run: Run, step: str, so_far: HandedOver) -> tuple[str, str]:
 
 
 def _without_model(
-    run: Run, stream: AnswerStream, facts: TurnFacts | None, problem: Problem
+    run: TurnContext, stream: AnswerStream, facts: TurnFacts | None, problem: Problem
 ) -> str:
     """Write the answer without the model when the last call failed; what was shown breaks off."""
     if stream.text:
@@ -136,7 +136,7 @@ class Finished(Exception):
 
 
 def ending(
-    run: Run,
+    run: TurnContext,
     status: str,
     record_status: str,
     text: str,
@@ -156,7 +156,7 @@ def ending(
 
 
 def with_facts(
-    book: Book,
+    book: Conversations,
     known: WorkshopState,
     wish: Ending,
     rule: Stop,
@@ -183,7 +183,7 @@ def with_facts(
 
 
 def ending_of(
-    book: Book,
+    book: Conversations,
     bench_id: str,
     turn_id: TurnId,
     status: str,
@@ -209,7 +209,7 @@ def ending_of(
 # ---------------------------------------------------------------- ends that are none of the above
 
 
-def refuse(run: Run, text: str) -> None:
+def refuse(run: TurnContext, text: str) -> None:
     """Let the provider's refusal be the answer (M8.9)."""
     said = text.strip() or "The model refused to answer and gave no reason."
     whole = f"{said}\n\nThe model declined this request; the work ended here."
@@ -222,14 +222,14 @@ def refuse(run: Run, text: str) -> None:
     run.commit(lambda now: decide.end(now, wish))
 
 
-def cancel(run: Run) -> None:
+def cancel(run: TurnContext) -> None:
     """End the turn because the person wants it; what is committed stays (W5.11)."""
     text = canceled_text(run.state())
     wish = ending(run, "canceled", "canceled", text, problem=CANCELED)
     run.commit(lambda now: decide.end(now, wish))
 
 
-def canceled_of(book: Book, bench_id: str) -> Ending:
+def canceled_of(book: Conversations, bench_id: str) -> Ending:
     """Return how a turn ends that was stopped and is worked on nowhere, or by an agent outside."""
     known = book.state(bench_id)
     assert known.running is not None
@@ -238,7 +238,7 @@ def canceled_of(book: Book, bench_id: str) -> Ending:
     return with_facts(book, known, wish, decide.end)
 
 
-def left_behind(book: Book, bench_id: str, turn: Turn, problem: Problem | None) -> Rule:
+def left_behind(book: Conversations, bench_id: str, turn: Turn, problem: Problem | None) -> Rule:
     """Return what becomes of a turn that nobody works on any more: it waits, or it is over."""
     over = canceled_of(book, bench_id)
     if is_unwanted(book, turn):
@@ -265,7 +265,7 @@ def canceled_text(known: WorkshopState) -> str:
     return (record.text if record else "") or "Stopped."
 
 
-def stop(run: Run, problem: Problem) -> None:
+def stop(run: TurnContext, problem: Problem) -> None:
     """End work that cannot go on now: it waits, unless waiting would not help it (W5.12)."""
     turn = run.turn()
     has_work = turn.has_written or len(turn.places) > 1 or turn.message_id in run.state().records
@@ -275,7 +275,7 @@ def stop(run: Run, problem: Problem) -> None:
         pause(run, problem)
 
 
-def fail(run: Run, problem: Problem) -> None:
+def fail(run: TurnContext, problem: Problem) -> None:
     """End the turn that came to nothing; after writes it waits instead (W5.12)."""
     if run.turn().has_written and run.state().bench.draft is not None:
         pause(run, problem)
@@ -285,7 +285,7 @@ def fail(run: Run, problem: Problem) -> None:
     run.commit(lambda now: decide.end(now, wish))
 
 
-def pause(run: Run, problem: Problem, text: str = "", *, notes: Sequence[str] = ()) -> None:
+def pause(run: TurnContext, problem: Problem, text: str = "", *, notes: Sequence[str] = ()) -> None:
     """Stop the turn where it can go on; one that its person wants stopped is over instead."""
     if run.turn().is_cancel_asked:
         cancel(run)
@@ -308,7 +308,7 @@ def paused_text(known: WorkshopState, problem: Problem) -> str:
 # ---------------------------------------------------------------- what changed
 
 
-def changed_files(known: WorkshopState, book: Book) -> tuple[ChangeFact, ...]:
+def changed_files(known: WorkshopState, book: Conversations) -> tuple[ChangeFact, ...]:
     """Return what the running turn changed, for Summary."""
     draft, turn = known.bench.draft, known.running
     if draft is None or turn is None:
@@ -340,7 +340,7 @@ def notes_of(so_far: HandedOver) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def answer_stream(run: Run) -> AnswerStream:
+def answer_stream(run: TurnContext) -> AnswerStream:
     """Return where the text of a turn's answer goes while it comes."""
     message_id = run.turn().message_id
 

@@ -15,7 +15,7 @@ from backshop.rails import Standing
 
 from .. import evidence
 from ..conversation import decide
-from ..conversation.decide import Result
+from ..conversation.decide import StepResult
 from ..conversation.events import Problem
 from ..conversation.state import ToolEntry
 from ..cut import cut_bytes
@@ -23,10 +23,10 @@ from ..prompt.inputs import Artifacts
 from ..transcript import entries
 from . import artifact, outcome, plan
 from .artifact import HandedOver
-from .context import Asked, LoopFailed, Run
+from .context import Asked, LoopFailed, TurnContext
 from .plan import Amended, Item, Plan
 from .research_plan import REFUSED, Refused, gap
-from .step import Brought
+from .step import HandIn
 
 T = TypeVar("T")
 
@@ -48,7 +48,7 @@ RAN_OUT = (
 TRY_OTHERWISE = "The attempt before failed and was taken back. Try another way. It failed with: "
 
 
-def implement(run: Run, standing: Standing, so_far: HandedOver) -> Brought:
+def implement(run: TurnContext, standing: Standing, so_far: HandedOver) -> HandIn:
     """Carry out the item that is pending; a failed attempt is taken back and made once more."""
     item = _item(so_far, (standing.iteration or 0) + 1)
     found = tried(run, item.number, lambda attempt: _attempt(run, standing, so_far, item, attempt))
@@ -75,12 +75,12 @@ class NotDone:
         return _WORDS[self.status]
 
     @property
-    def result(self) -> Result:
+    def result(self) -> StepResult:
         """What it means for the conversation."""
-        return Result(status=self.status, reason=self.reason, is_taken_back=self.is_taken_back)
+        return StepResult(status=self.status, reason=self.reason, is_taken_back=self.is_taken_back)
 
 
-def tried(run: Run, number: int, once: Callable[[int], T]) -> T | NotDone:
+def tried(run: TurnContext, number: int, once: Callable[[int], T]) -> T | NotDone:
     """Return what an attempt at an item brought, or how the last of them failed (W11.12)."""
     while True:
         attempt = run.turn().failed_attempts + 1
@@ -95,7 +95,7 @@ def tried(run: Run, number: int, once: Callable[[int], T]) -> T | NotDone:
             _again(run, number, reason, is_out=is_out)
 
 
-def reported(run: Run, status: str, reason: str, report: str) -> NotDone:
+def reported(run: TurnContext, status: str, reason: str, report: str) -> NotDone:
     """Return the end of an item that says itself that it is not done.
 
     What an attempt before it left stays in any case, so that it is unfinished then.
@@ -110,7 +110,7 @@ def is_out_of_requests(problem: Problem) -> bool:
     return problem.reason == "turn_limit"
 
 
-def _again(run: Run, number: int, reason: str, *, is_out: bool) -> None:
+def _again(run: TurnContext, number: int, reason: str, *, is_out: bool) -> None:
     """Let an item be tried once more: on what it wrote if it ran out, else without that."""
     if is_out:
         run.commit(lambda now: decide.leave_unfinished(now, run.turn_id, number, reason))
@@ -119,7 +119,7 @@ def _again(run: Run, number: int, reason: str, *, is_out: bool) -> None:
     run.commit(lambda now: decide.fail_attempt(now, run.turn_id, number, reason, revision))
 
 
-def told_before(run: Run) -> str:
+def told_before(run: TurnContext) -> str:
     """Return what the next attempt at the present item is told of those before it (W11.13)."""
     turn = run.turn()
     if not turn.failed_attempts:
@@ -133,7 +133,7 @@ def told_before(run: Run) -> str:
     return "\n".join((GO_ON, *lines[-WRITES_TOLD:]))
 
 
-def _line(run: Run, entry: ToolEntry) -> str:
+def _line(run: TurnContext, entry: ToolEntry) -> str:
     """Return a write that stands, as the next attempt is told of it."""
     given = evidence.arguments(run.book, entry)
     named = given.get("operations")
@@ -151,7 +151,7 @@ def _item(so_far: HandedOver, number: int) -> Item:
 
 
 def _attempt(
-    run: Run, standing: Standing, so_far: HandedOver, item: Item, attempt: int
+    run: TurnContext, standing: Standing, so_far: HandedOver, item: Item, attempt: int
 ) -> outcome.ItemOutcome:
     """Run the loop of an item; one that claims work without a write runs once more (W11.11)."""
     failure = told_before(run)
@@ -185,7 +185,7 @@ def _nothing_came(refused: Sequence[ToolEntry]) -> str:
     return f"every write of it was refused: {', '.join(reasons)}"
 
 
-def _not_done(run: Run, item: Item, ended: NotDone) -> Brought:
+def _not_done(run: TurnContext, item: Item, ended: NotDone) -> HandIn:
     """Hand in an item that failed or is unfinished; it is never ticked (W11.21)."""
     turn = run.turn()
     kept = (*turn.left, *(() if ended.is_taken_back else turn.batches))
@@ -194,10 +194,10 @@ def _not_done(run: Run, item: Item, ended: NotDone) -> Brought:
         "reason": ended.reason,
     }
     left = gap(f"Item {item.number} ({item.label}) {ended.word}: {ended.reason}")
-    return Brought(artifacts=[result, left], result=ended.result)
+    return HandIn(artifacts=[result, left], result=ended.result)
 
 
-def _done(run: Run, so_far: HandedOver, item: Item, found: outcome.ItemOutcome) -> Brought:
+def _done(run: TurnContext, so_far: HandedOver, item: Item, found: outcome.ItemOutcome) -> HandIn:
     whole = so_far.plan or Plan((item,), 1, "")
     amended = plan.amend(whole, found.text)
     turn = run.turn()
@@ -205,10 +205,10 @@ def _done(run: Run, so_far: HandedOver, item: Item, found: outcome.ItemOutcome) 
     result = _result(
         item, status="done", no_effect=not batches, report=amended.report, batches=batches
     )
-    return Brought(
+    return HandIn(
         artifacts=[{**result, "amendments": [one.label for one in amended.added]}],
         context=_context(so_far, amended),
-        result=Result(added=len(amended.added), dropped=amended.dropped),
+        result=StepResult(added=len(amended.added), dropped=amended.dropped),
     )
 
 

@@ -13,7 +13,7 @@ from backshop.bench import stream_of
 from backshop.prompts import CancelToken
 from backshop.store import whereabouts
 
-from ..conversation.repository import Book
+from ..conversation.repository import Conversations
 from ..conversation.state import Turn
 from ..errors import TurnActive
 
@@ -44,7 +44,7 @@ class Hold:
 
 @contextmanager
 def held(
-    book: Book, bench_id: str, owner: str, stop: CancelToken, *, ticket: str | None = None
+    book: Conversations, bench_id: str, owner: str, stop: CancelToken, *, ticket: str | None = None
 ) -> Iterator[Hold]:
     """Hold a bench's run lease while the block runs.
 
@@ -80,7 +80,7 @@ def held(
             book.store.leases.drop(stream, owner)
 
 
-def _taken(book: Book, bench_id: str, owner: str, stop: CancelToken) -> bool:
+def _taken(book: Conversations, bench_id: str, owner: str, stop: CancelToken) -> bool:
     """Take the lease, from whoever has it and begins nothing, in the end.
 
     Of several who send at once one holds it, and is refused because another spoke after them; that
@@ -95,7 +95,7 @@ def _taken(book: Book, bench_id: str, owner: str, stop: CancelToken) -> bool:
     return False
 
 
-def _is_beginning(book: Book, bench_id: str) -> bool:
+def _is_beginning(book: Conversations, bench_id: str) -> bool:
     """Say whether the holder of the lease, if there is one, has not begun its turn yet."""
     holder = book.store.leases.holder(stream_of(bench_id))
     if holder is None:
@@ -104,7 +104,7 @@ def _is_beginning(book: Book, bench_id: str) -> bool:
     return bool(rest) and turn_id not in book.state(bench_id).turns
 
 
-def _keep(book: Book, bench_id: str, hold: Hold) -> None:
+def _keep(book: Conversations, bench_id: str, hold: Hold) -> None:
     """Renew the lease, and hear of a wish to stop; a lost lease stops the work."""
     stream = stream_of(bench_id)
     renewed = book.clock.monotonic()
@@ -123,7 +123,7 @@ def _keep(book: Book, bench_id: str, hold: Hold) -> None:
             book.absence.begin(error)
 
 
-def is_unwanted(book: Book, turn: Turn) -> bool:
+def is_unwanted(book: Conversations, turn: Turn) -> bool:
     """Say whether a turn has to stop: somebody asked for that, or its person was removed (T6.4).
 
     Who works on it sees the removal by themself; whoever removed the person may be dead by now.
@@ -131,7 +131,7 @@ def is_unwanted(book: Book, turn: Turn) -> bool:
     return turn.is_cancel_asked or book.is_gone(turn.user_id)
 
 
-def is_alive(book: Book, bench_id: str) -> bool:
+def is_alive(book: Conversations, bench_id: str) -> bool:
     """Say whether somebody holds the run lease of a bench.
 
     A holder on this machine whose process is gone loses it at once; others keep it until it ends.
@@ -143,6 +143,6 @@ def is_alive(book: Book, bench_id: str) -> bool:
     return False
 
 
-def owner_of(book: Book, turn_id: TurnId) -> str:
+def owner_of(book: Conversations, turn_id: TurnId) -> str:
     """Return a name for the holder that no other process has, and where its process is."""
     return f"{turn_id}:{book.new('tx')}:{whereabouts()}"

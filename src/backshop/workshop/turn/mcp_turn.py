@@ -32,7 +32,7 @@ from backshop.store import Write
 from ..answers import facts_of
 from ..conversation import decide, fold, turn_facts
 from ..conversation.events import Step
-from ..conversation.repository import Book, rails_session
+from ..conversation.repository import Conversations, rails_session
 from ..conversation.state import OUTSIDE, PAUSED, RPI, RUNNING, Turn, WorkshopState
 from ..conversation.stream import FOLD
 from ..cut import cut_bytes
@@ -43,10 +43,10 @@ from ..tool.tool_log import Loop, ToolJournal
 from . import artifact, ending, outcome
 from . import start as turn_start
 from .lease import Hold
-from .outside_lease import Seat
+from .outside_lease import OutsideLease
 from .outside_note import BACK, KEPT, noted, refusal, with_facts
 from .service import Turns
-from .step import Kind, following, kind_of, step_of
+from .step import StepKind, following, kind_of, step_of
 
 ACTOR = "mcp:agent"
 MODEL = f"{OUTSIDE}agent"
@@ -56,14 +56,14 @@ class Outside:
     """One agent on one bench, through the tools of rails and of the bench."""
 
     def __init__(
-        self, book: Book, turns: Turns, rails: Rails, bench_id: str, publish: Publish
+        self, book: Conversations, turns: Turns, rails: Rails, bench_id: str, publish: Publish
     ) -> None:
         self._book = book
         self._turns = turns
         self._driving = Driving(rails)
         self.bench_id = bench_id
         self._publish = publish
-        self._seat = Seat(book, bench_id)
+        self._seat = OutsideLease(book, bench_id)
         self._wanted: str | None = None  # the step the agent has gone back to
         self._rails = rails
         self.asker = Asker(voice="agent", company=self)
@@ -273,10 +273,10 @@ class Outside:
         return self._book.writing(self.bench_id, lambda _: facts, lease=hold.owner)
 
     def _result(
-        self, state: WorkshopState, turn: Turn, kind: Kind, request: Request
-    ) -> decide.Result:
+        self, state: WorkshopState, turn: Turn, kind: StepKind, request: Request
+    ) -> decide.StepResult:
         """Return what an agent handed in as every driver's results are."""
-        if kind is Kind.ANSWER:
+        if kind is StepKind.ANSWER:
             wish = ending.ending_of(
                 self._book,
                 self.bench_id,
@@ -286,10 +286,10 @@ class Outside:
                 self._answer(request),
             )
             wish = replace(wish, summary_source="model")
-            return decide.Result(answer=ending.with_facts(self._book, state, wish, decide.end))
-        found = _artifact(request, artifact.ITEM) if kind is Kind.ITEM else {}
+            return decide.StepResult(answer=ending.with_facts(self._book, state, wish, decide.end))
+        found = _artifact(request, artifact.ITEM) if kind is StepKind.ITEM else {}
         reason = str(found["reason"])[:220] if found.get("reason") else None
-        return decide.Result(status=outcome.stated(found)[0], reason=reason)
+        return decide.StepResult(status=outcome.stated(found)[0], reason=reason)
 
     def _answer(self, request: Request) -> str:
         """Return the answer an agent handed in, as it is."""

@@ -13,7 +13,7 @@ from backshop.store import LeaseLost
 
 from ..conversation import decide
 from ..conversation.events import Problem
-from ..conversation.repository import Book
+from ..conversation.repository import Conversations
 from ..conversation.state import Turn, WorkshopState
 from . import ending
 from .lease import POLL_S, Hold, held, is_unwanted, owner_of
@@ -27,10 +27,10 @@ SILENT = Problem(
 )
 
 
-class Seat:
+class OutsideLease:
     """Holds the lease from call to call; the person's wish to stop and long silence end it."""
 
-    def __init__(self, book: Book, bench_id: str) -> None:
+    def __init__(self, book: Conversations, bench_id: str) -> None:
         self._book = book
         self._bench_id = bench_id
         self.lock = threading.RLock()

@@ -1,4 +1,4 @@
-"""Research and Plan: finding out, and deciding what to do (W11.3–W11.9)."""
+"""The research and plan steps at work; their words stand in `rpi.yaml` (W11.3–W11.9)."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from ..conversation.events import Problem
 from ..prompt.inputs import Artifacts
 from . import artifact, outcome, plan
 from .artifact import HandedOver
-from .context import Asked, LoopFailed, Run
+from .context import Asked, LoopFailed, TurnContext
 from .plan import Intake
-from .step import Brought
+from .step import HandIn
 
 REFUSED = ("refusal", "content_filter")
 
@@ -23,7 +23,7 @@ class Refused(Exception):
         self.text = text
 
 
-def research(run: Run, standing: Standing, _: HandedOver) -> Brought:
+def research(run: TurnContext, standing: Standing, _: HandedOver) -> HandIn:
     """Find out what is asked and what the files hold."""
     text = ""
     for notes in ((), ("Your last research was empty. Write down what you found.",)):
@@ -40,10 +40,10 @@ def research(run: Run, standing: Standing, _: HandedOver) -> Brought:
                 actions=("retry", "switch_model"),
             )
         )
-    return Brought(artifacts=[{"kind": artifact.RESEARCH, "markdown": text}])
+    return HandIn(artifacts=[{"kind": artifact.RESEARCH, "markdown": text}])
 
 
-def make_plan(run: Run, standing: Standing, so_far: HandedOver) -> Brought:
+def make_plan(run: TurnContext, standing: Standing, so_far: HandedOver) -> HandIn:
     """Turn the research into a checklist; one repair, then what can be used is used."""
     given = Artifacts(research=so_far.research)
     found = Intake()
@@ -76,10 +76,10 @@ def make_plan(run: Run, standing: Standing, so_far: HandedOver) -> Brought:
         context["plan_left_out"] = found.left_out
     if not items and found.problem is not None:
         context["plan_missing"] = True
-    return Brought(artifacts=handed, context=context)
+    return HandIn(artifacts=handed, context=context)
 
 
-def _asked(run: Run, asked: Asked) -> str:
+def _asked(run: TurnContext, asked: Asked) -> str:
     response = run.ask(asked)
     text = response.text or ""
     if response.finish_reason in REFUSED:

@@ -20,7 +20,7 @@ from .. import requests
 from ..answers import Answered, CancelAnswer, PlanView, facts_of
 from ..conversation import decide, turn_facts
 from ..conversation.events import Problem, Step
-from ..conversation.repository import Book, prompt_session
+from ..conversation.repository import Conversations, prompt_session
 from ..conversation.state import Turn, WorkshopState
 from ..digest.pin import Pins
 from ..errors import ModelUnavailable, TurnActive
@@ -28,10 +28,10 @@ from ..prompt.gathering import Gatherer
 from ..signals import Publish, silent
 from . import agent, artifact, ending
 from . import start as turn_start
-from .context import Afterwards, Run, Settings, Work, problem_of
+from .context import Afterwards, Settings, TurnContext, Work, problem_of
 from .lease import Hold, held, is_alive, owner_of
 from .step import step_of
-from .worker_turn import Hands, is_left_to_us, looked_for_no_more, require_program
+from .worker_turn import TurnQueue, is_left_to_us, looked_for_no_more, require_program
 
 LEFT_KEPT = 1000
 SESSIONS_KEPT = 16
@@ -49,7 +49,7 @@ class Turns:
 
     def __init__(
         self,
-        book: Book,
+        book: Conversations,
         models: Models,
         rails: Rails,
         *,
@@ -57,7 +57,7 @@ class Turns:
         settings: Settings | None = None,
         overrides: PromptOverridesStore | None = None,
         gatherer: Gatherer | None = None,
-        hands: Hands | None = None,
+        hands: TurnQueue | None = None,
         admit: Admit = anybody,
     ) -> None:
         self._hands = hands
@@ -189,7 +189,11 @@ class Turns:
         self._admit(acting_user())
 
     def afterwards(
-        self, bench_id: str, work: Work, check: Callable[[Hold], None], do: Callable[[Run], None]
+        self,
+        bench_id: str,
+        work: Work,
+        check: Callable[[Hold], None],
+        do: Callable[[TurnContext], None],
     ) -> None:
         """Hold the lease and do something that belongs to a turn that has ended."""
         with (
@@ -321,22 +325,10 @@ class Turns:
         hold: Hold,
         session: Session,
         *,
-        do: Callable[[Run], None] = agent.walk,
-        kind: type[Run] = Run,
+        do: Callable[[TurnContext], None] = agent.walk,
+        kind: type[TurnContext] = TurnContext,
     ) -> None:
         session.reload()
-        with self._book.gathering(bench_id) as outbox, self._models.joining(bench_id, outbox):
-            self._walked(bench_id, work, hold, session, do, kind)
-
-    def _walked(
-        self,
-        bench_id: str,
-        work: Work,
-        hold: Hold,
-        session: Session,
-        do: Callable[[Run], None],
-        kind: type[Run],
-    ) -> None:
         run = kind(
             book=self._book,
             bench_id=bench_id,
@@ -354,6 +346,8 @@ class Turns:
             self._holds[work.turn_id] = hold
         try:
             with (
+                self._book.gathering(bench_id) as outbox,
+                self._models.joining(bench_id, outbox),
                 session.limited(deadline=deadline),
                 session.during(work.turn_id),
                 agent_acting(AGENT),

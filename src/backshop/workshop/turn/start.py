@@ -14,7 +14,7 @@ from backshop.store import Write
 
 from ..conversation import decide
 from ..conversation.events import Step
-from ..conversation.repository import Book, rails_session
+from ..conversation.repository import Conversations, rails_session
 from ..conversation.state import RPI, Turn, WorkshopState
 from ..conversation.stream import FOLD
 from .lease import Hold
@@ -25,7 +25,7 @@ Rule = Callable[[WorkshopState, Step | None], Sequence[object]]
 
 
 def wish(
-    book: Book, bench_id: str, message_id: MessageId, model_id: str, flow: str
+    book: Conversations, bench_id: str, message_id: MessageId, model_id: str, flow: str
 ) -> decide.Begin:
     """Return a turn that is about to start."""
     turn_id, session_id = book.new_turn(), rails_session(bench_id)
@@ -46,7 +46,7 @@ def wish(
 
 
 def again(
-    book: Book, driving: Driving, turn: Turn, model_id: str, *, is_by_worker: bool = False
+    book: Conversations, driving: Driving, turn: Turn, model_id: str, *, is_by_worker: bool = False
 ) -> decide.Resume:
     """Return a turn that is about to go on: for whoever asks now; by a worker for whom it was."""
     step = None
@@ -76,7 +76,7 @@ def driven(wish: decide.Begin, workflow_id: str) -> decide.Begin:
 
 
 def start(
-    book: Book,
+    book: Conversations,
     driving: Driving,
     bench_id: str,
     known: WorkshopState,

@@ -1,6 +1,6 @@
 """The one table of a turn's steps: what each has to bring, by the contract its workflow names.
 
-Drivers produce a `Brought`; what it means for the conversation `decide.step_done` says, and which
+Drivers produce a `HandIn`; what it means for the conversation `decide.step_done` says, and which
 phase and item a turn is in follows from where its run stands (W13.1, W13.2, W13.6).
 """
 
@@ -14,7 +14,7 @@ from types import MappingProxyType
 from backshop.base.errors import InternalError
 from backshop.rails import Pending
 
-from ..conversation.decide import Result
+from ..conversation.decide import StepResult
 from ..conversation.events import Step
 from ..conversation.state import RPI
 from ..tool.phase import PhaseKey
@@ -22,7 +22,7 @@ from ..tool.phase import PhaseKey
 LABEL_MAX_CHARS = 200
 
 
-class Kind(StrEnum):
+class StepKind(StrEnum):
     """What a step has to bring."""
 
     RESEARCH = "wr.contracts.rpi_research"
@@ -33,37 +33,37 @@ class Kind(StrEnum):
     """A step of somebody's own workflow; it counts as an item (W13.10)."""
 
 
-PHASES: Mapping[Kind, PhaseKey] = MappingProxyType(
+PHASES: Mapping[StepKind, PhaseKey] = MappingProxyType(
     {
-        Kind.RESEARCH: PhaseKey.RESEARCH,
-        Kind.PLAN: PhaseKey.PLAN,
-        Kind.ITEM: PhaseKey.IMPLEMENT,
-        Kind.ANSWER: PhaseKey.SUMMARY,
-        Kind.OTHER: PhaseKey.IMPLEMENT,
+        StepKind.RESEARCH: PhaseKey.RESEARCH,
+        StepKind.PLAN: PhaseKey.PLAN,
+        StepKind.ITEM: PhaseKey.IMPLEMENT,
+        StepKind.ANSWER: PhaseKey.SUMMARY,
+        StepKind.OTHER: PhaseKey.IMPLEMENT,
     }
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Brought:
+class HandIn:
     """What a driver hands in for a step, and what became of it."""
 
     notes: str | None = None
     artifacts: Sequence[Mapping[str, object]] = ()
     context: Mapping[str, object] | None = None
-    result: Result = field(default_factory=Result)
+    result: StepResult = field(default_factory=StepResult)
     least: Sequence[Mapping[str, object]] | None = None
     """The artifacts without which it is not handed in, where the others cannot be kept."""
 
 
-def kind_of(pending: Pending) -> Kind:
+def kind_of(pending: Pending) -> StepKind:
     """Return what the pending step has to bring; a run that is complete lacks its answer."""
     if pending.is_complete:
-        return Kind.ANSWER
+        return StepKind.ANSWER
     if pending.workflow_id != RPI:
-        return Kind.OTHER
+        return StepKind.OTHER
     try:
-        return Kind(pending.contract_ref or "")
+        return StepKind(pending.contract_ref or "")
     except ValueError:
         raise InternalError(f"the workflow has a step {pending.step_id!r} nobody knows") from None
 
@@ -72,13 +72,13 @@ def step_of(pending: Pending, done_items: int = 0) -> Step:
     """Return the pending step as the conversation keeps it."""
     kind = kind_of(pending)
     plain = Step(node_id=pending.node_id, phase=PHASES[kind])
-    if kind is Kind.ITEM:
+    if kind is StepKind.ITEM:
         place, items = pending.iteration or 0, pending.context.get("plan_items")
         listed = items if isinstance(items, list | tuple) else []
         item = listed[place] if place < len(listed) else None
         label = item.get("label") if isinstance(item, Mapping) else None
         number, total = place + 1, len(listed)
-    elif kind is Kind.OTHER:
+    elif kind is StepKind.OTHER:
         number = total = done_items + 1  # how many a workflow takes nobody knows
         label = None
     else:

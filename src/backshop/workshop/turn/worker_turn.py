@@ -16,7 +16,7 @@ from backshop.bench import BenchDamaged, stream_of
 from backshop.store import LeaseLost, Store, StoreBusy, StoreUnavailable, WriteFailed
 
 from ..conversation.events import Problem
-from ..conversation.repository import Book, conversation_of
+from ..conversation.repository import Conversations, conversation_of
 from ..conversation.state import Turn
 from ..errors import TurnActive
 from . import ending
@@ -40,7 +40,7 @@ class OlderWorker(StoreUnavailable):
         )
 
 
-class Hands(Protocol):
+class TurnQueue(Protocol):
     """A queue of turns that workers take from."""
 
     def give(self, bench_id: str, turn_id: str, ticket: str) -> int:
@@ -57,8 +57,8 @@ class Hands(Protocol):
 
 
 def is_left_to_us(
-    book: Book,
-    hands: Hands,
+    book: Conversations,
+    hands: TurnQueue,
     bench_id: str,
     turn_id: TurnId,
     hold: Hold,
@@ -93,7 +93,9 @@ def is_left_to_us(
         hold.ends.wait(POLL_S)
 
 
-def _given(book: Book, hands: Hands, bench_id: str, turn_id: TurnId, hold: Hold) -> int | None:
+def _given(
+    book: Conversations, hands: TurnQueue, bench_id: str, turn_id: TurnId, hold: Hold
+) -> int | None:
     """Queue a turn, and try again while the queue is away for a moment.
 
     Return the number of the job; None when the person wants the turn stopped meanwhile.
@@ -113,7 +115,7 @@ def _given(book: Book, hands: Hands, bench_id: str, turn_id: TurnId, hold: Hold)
 
 
 def _refused(
-    book: Book, bench_id: str, turn_id: TurnId, hold: Hold, error: StoreUnavailable
+    book: Conversations, bench_id: str, turn_id: TurnId, hold: Hold, error: StoreUnavailable
 ) -> StoreUnavailable:
     """Record that no worker got the turn, and return what whoever asked is told.
 
@@ -139,7 +141,7 @@ def _refused(
     return StoreUnavailable(told, reason=NOT_HANDED_OVER, detail=error.detail, hints=error.hints)
 
 
-def orphans(book: Book) -> list[tuple[str, str]]:
+def orphans(book: Conversations) -> list[tuple[str, str]]:
     """Return benches and turns whose lease ran out as long ago as a lease lasts.
 
     A worker that stops or dies leaves a job behind, which is retried before that; these have none.
@@ -156,7 +158,7 @@ def orphans(book: Book) -> list[tuple[str, str]]:
 
 
 @contextmanager
-def looked_for_no_more(book: Book, bench_id: str, turn_id: TurnId) -> Iterator[None]:
+def looked_for_no_more(book: Conversations, bench_id: str, turn_id: TurnId) -> Iterator[None]:
     """Take a turn up; whatever becomes of it, no worker takes it up again by itself.
 
     Two things stay to be found by the lease that ended: a turn that this machine or the store kept
@@ -174,7 +176,7 @@ def looked_for_no_more(book: Book, bench_id: str, turn_id: TurnId) -> Iterator[N
     _forget(book, bench_id, turn_id)
 
 
-def _forget(book: Book, bench_id: str, turn_id: TurnId) -> None:
+def _forget(book: Conversations, bench_id: str, turn_id: TurnId) -> None:
     for _, newest in _newest(book.store, (stream_of(bench_id),)):
         if newest is None or newest.turn_id == turn_id:
             book.store.leases.forget(stream_of(bench_id))

@@ -14,15 +14,15 @@ from dataclasses import dataclass
 from backshop.base.limits import ITEM_REPORT_MAX_BYTES, NOTES_MAX_BYTES
 from backshop.rails import Standing
 
-from ..conversation.decide import Result
+from ..conversation.decide import StepResult
 from ..cut import cut_bytes
 from ..prompt.inputs import Artifacts
 from . import outcome
 from .artifact import STEP_NOTES, HandedOver
-from .context import Asked, Run
+from .context import Asked, TurnContext
 from .item import NotDone, reported, told_before, tried
 from .research_plan import REFUSED, Refused, gap
-from .step import LABEL_MAX_CHARS, Brought
+from .step import LABEL_MAX_CHARS, HandIn
 
 HAND_OVER = (
     "This is one step of a workflow that you follow without tokens or calls of its own. Finish the "
@@ -36,7 +36,7 @@ _OBJECT_MAX_CHARS = 200_000
 
 
 @dataclass(frozen=True, slots=True)
-class Handed:
+class StepText:
     """What a step's final text hands over."""
 
     notes: str
@@ -46,23 +46,23 @@ class Handed:
     reason: str = ""
 
 
-def read(text: str) -> Handed:
+def read(text: str) -> StepText:
     """Return a step's text, and what its last block hands over; a block that is none is text."""
     plain = text.strip()
     found = _BLOCK.search(plain)
     if found is None or len(found[1]) > _OBJECT_MAX_CHARS:
-        return Handed(plain)
+        return StepText(plain)
     try:
         value = json.loads(found[1])
     except (ValueError, RecursionError):
-        return Handed(plain)
+        return StepText(plain)
     given, context = value.get("artifacts"), value.get("context")
     artifacts = [
         one
         for one in (given if isinstance(given, list) else [])
         if isinstance(one, dict) and isinstance(one.get("kind"), str) and one["kind"]
     ]
-    return Handed(
+    return StepText(
         plain[: found.start()].strip() or "(nothing but what was handed over)",
         tuple(artifacts),
         context if isinstance(context, dict) and context else None,
@@ -70,12 +70,12 @@ def read(text: str) -> Handed:
     )
 
 
-def take(run: Run, standing: Standing, so_far: HandedOver) -> Brought:
+def take(run: TurnContext, standing: Standing, so_far: HandedOver) -> HandIn:
     """Do the pending step of a workflow; a failed attempt is taken back and made once more."""
     number = run.turn().done_items + 1
     found = tried(run, number, lambda attempt: _asked(run, standing, so_far, number, attempt))
     if isinstance(found, NotDone):
-        handed = Handed(
+        handed = StepText(
             f"This step {found.word}: {found.reason}",
             (gap(f"{standing.title}: {found.reason}"),),
         )
@@ -83,14 +83,16 @@ def take(run: Run, standing: Standing, so_far: HandedOver) -> Brought:
     if found.status != "done":
         ended = reported(run, found.status, found.reason, found.notes)
         return _brought(standing, found, ended.status, ended.result)
-    return _brought(standing, found, "done", Result())
+    return _brought(standing, found, "done", StepResult())
 
 
-def _asked(run: Run, standing: Standing, so_far: HandedOver, number: int, attempt: int) -> Handed:
+def _asked(
+    run: TurnContext, standing: Standing, so_far: HandedOver, number: int, attempt: int
+) -> StepText:
     """Ask for a step; one that lacks its artifact is asked for once more."""
     turn = run.turn()
     notes: tuple[str, ...] = (HAND_OVER,)
-    found = Handed("")
+    found = StepText("")
     for _ in range(2):
         response = run.ask(
             Asked(
@@ -121,7 +123,7 @@ def _asked(run: Run, standing: Standing, so_far: HandedOver, number: int, attemp
     return found
 
 
-def _brought(standing: Standing, handed: Handed, status: str, result: Result) -> Brought:
+def _brought(standing: Standing, handed: StepText, status: str, result: StepResult) -> HandIn:
     """Hand a step in, with its report for the steps after it."""
     report = {
         "kind": STEP_NOTES,
@@ -129,7 +131,7 @@ def _brought(standing: Standing, handed: Handed, status: str, result: Result) ->
         "status": status,
         "markdown": cut_bytes(handed.notes, ITEM_REPORT_MAX_BYTES),
     }
-    return Brought(
+    return HandIn(
         notes=cut_bytes(handed.notes, NOTES_MAX_BYTES),
         artifacts=[*handed.artifacts, report],
         context=handed.context,

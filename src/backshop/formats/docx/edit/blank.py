@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
 from functools import cache
 
-from lxml import etree
-
-from backshop.formats.package.guard import parse_xml
+from backshop.formats.package.blank import HEAD, packed, relationships
+from backshop.formats.package.guard import Element, parse_xml
 
 from ..text import name as n
 from ..text.stylesheet import StyleSheet
 
-Element = etree._Element
-
-_HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
 _W = f'xmlns:w="{n.W_NS}"'
-_EPOCH = (1980, 1, 1, 0, 0, 0)
 BULLETS = ("•", "o", "▪")
 _NUMBERS = ("decimal", "lowerLetter", "lowerRoman")
 
@@ -70,7 +63,7 @@ def _styles() -> str:
     )
     return "".join(
         [
-            f"{_HEAD}<w:styles {_W}><w:docDefaults><w:rPrDefault><w:rPr>",
+            f"{HEAD}<w:styles {_W}><w:docDefaults><w:rPrDefault><w:rPr>",
             '<w:rFonts w:ascii="Calibri" w:hAnsi="Calibri" w:eastAsia="Calibri" w:cs="Calibri"/>',
             '<w:sz w:val="22"/><w:szCs w:val="22"/><w:lang w:val="en-US"/></w:rPr></w:rPrDefault>',
             '<w:pPrDefault><w:pPr><w:spacing w:after="160" w:line="259" w:lineRule="auto"/>',
@@ -137,7 +130,7 @@ def empty_part(kind: str) -> Element:
 def _numbering() -> str:
     plain = f" {_W}"
     return (
-        f"{_HEAD}<w:numbering {_W}>{abstract_list('bullet', 0).replace(plain, '')}"
+        f"{HEAD}<w:numbering {_W}>{abstract_list('bullet', 0).replace(plain, '')}"
         f"{abstract_list('number', 1).replace(plain, '')}"
         '<w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num>'
         '<w:num w:numId="2"><w:abstractNumId w:val="1"/></w:num></w:numbering>'
@@ -145,7 +138,7 @@ def _numbering() -> str:
 
 
 _BODY = (
-    f'{_HEAD}<w:document {_W} xmlns:r="{n.R_NS}"><w:body><w:sectPr>'
+    f'{HEAD}<w:document {_W} xmlns:r="{n.R_NS}"><w:body><w:sectPr>'
     '<w:pgSz w:w="11906" w:h="16838"/><w:pgMar w:top="1440" w:right="1440" w:bottom="1440" '
     'w:left="1440" w:header="708" w:footer="708" w:gutter="0"/></w:sectPr></w:body></w:document>'
 )
@@ -155,39 +148,17 @@ _KINDS = ("styles", "numbering", "settings")
 @cache
 def blank_document() -> bytes:
     """Return an A4 document without text and with the built-in styles."""
-    package = "http://schemas.openxmlformats.org/package/2006/"
-    overrides = "".join(
-        f'<Override PartName="/word/{kind}.xml" ContentType="{n.CONTENT_TYPE}{kind}+xml"/>'
-        for kind in _KINDS
-    )
-    rels = "".join(
-        f'<Relationship Id="rId{at}" Type="{n.OFFICE_REL}{kind}" Target="{kind}.xml"/>'
-        for at, kind in enumerate(_KINDS, start=1)
-    )
+    main = f"{n.CONTENT_TYPE}document.main+xml"
+    types = {f"word/{kind}.xml": f"{n.CONTENT_TYPE}{kind}+xml" for kind in _KINDS}
     parts = {
-        "[Content_Types].xml": f'{_HEAD}<Types xmlns="{package}content-types">'
-        '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.'
-        'relationships+xml"/><Default Extension="xml" ContentType="application/xml"/>'
-        f'<Override PartName="/word/document.xml" ContentType="{n.CONTENT_TYPE}document.main+xml"/>'
-        f"{overrides}</Types>",
-        "_rels/.rels": f'{_HEAD}<Relationships xmlns="{package}relationships"><Relationship '
-        f'Id="rId1" Type="{n.OFFICE_REL}officeDocument" Target="word/document.xml"/>'
-        "</Relationships>",
+        "_rels/.rels": relationships(("officeDocument", "word/document.xml")),
         "word/document.xml": _BODY,
-        "word/_rels/document.xml.rels": f'{_HEAD}<Relationships xmlns="{package}relationships">'
-        f"{rels}</Relationships>",
+        "word/_rels/document.xml.rels": relationships(*((kind, f"{kind}.xml") for kind in _KINDS)),
         "word/styles.xml": _styles(),
         "word/numbering.xml": _numbering(),
-        "word/settings.xml": f'{_HEAD}<w:settings {_W}><w:defaultTabStop w:val="720"/>'
-        "</w:settings>",
+        "word/settings.xml": f'{HEAD}<w:settings {_W}><w:defaultTabStop w:val="720"/></w:settings>',
     }
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for name, content in parts.items():
-            entry = zipfile.ZipInfo(name, _EPOCH)
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(entry, content.encode())
-    return buffer.getvalue()
+    return packed({"word/document.xml": main, **types}, parts)
 
 
 @cache

@@ -8,17 +8,18 @@ from dataclasses import dataclass
 
 from lxml import etree
 
+from backshop.formats.package.guard import Element
+from backshop.formats.package.xml_tree import first_child
 from backshop.formats.protocol import Json
 from backshop.formats.warning import Warnings
 from backshop.formats.write import style as looks
+from backshop.formats.write.operation import RunSpec
 from backshop.formats.write.style import StyleReader
 
 from ..text import name as n
 from ..text.document import parent_of
-from .schema import PARAGRAPH_STYLE, RUN_STYLE, ParagraphSpec, RunSpec
+from .schema import PARAGRAPH_STYLE, RUN_STYLE, ParagraphSpec
 from .stock import Stock
-
-Element = etree._Element
 
 _MAX_POINTS = 1638  # what Word accepts as a font size
 _MAX_SPACE = 1584  # points; 22 inches
@@ -84,15 +85,6 @@ def drop(element: Element, *names: str) -> None:
     """Take attributes away, where they are there."""
     for name in set(map(n.w, names)).intersection(element.attrib):
         del element.attrib[name]
-
-
-def properties_of(element: Element, tag: str) -> Element:
-    """Return the `w:pPr` or `w:rPr` of an element, made as its first child when missing."""
-    found = element.find(tag)
-    if found is None:
-        found = etree.Element(tag)
-        element.insert(0, found)
-    return found
 
 
 def unrevised(properties: Element, *without: str) -> Element:
@@ -204,7 +196,7 @@ class Builder:
         if (breaks := reader.get("page_break_before", looks.boolean)) is not None:
             changes.append(lambda p: put(p, "pageBreakBefore", val="1" if breaks else "0"))
         if changes:
-            properties = properties_of(paragraph, n.PPR)
+            properties = first_child(paragraph, n.PPR)
             for change in changes:
                 change(properties)
 
@@ -230,7 +222,7 @@ class Builder:
         if link is not None and (style := self.stock.style("Hyperlink", "character")) is not None:
             changes.insert(0, lambda p: put(p, "rStyle", val=style.id))
         if changes:
-            properties = properties_of(run, n.RPR)
+            properties = first_child(run, n.RPR)
             for change in changes:
                 change(properties)
         run.extend(text_elements(spec.text))

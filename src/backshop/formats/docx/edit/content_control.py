@@ -15,14 +15,13 @@ from itertools import islice
 from lxml import etree
 
 from backshop.formats.errors import FormatError
+from backshop.formats.package.guard import Element
 from backshop.formats.write.operation import problem
 
 from ..text import name as n
 from ..text.inline import Shows, pieces, run_of, text_of
 from ..text.source import Document
 from .builder import text_elements
-
-Element = etree._Element
 
 _PROPERTIES = {  # the stores Word knows by a fixed name, and the kinds of part behind each
     "{6C3C8BC8-F283-45AE-878A-BAB7291924A1}": ("core-properties",),
@@ -162,7 +161,7 @@ class Bindings:
     def _node(self, part: str, binding: Element) -> Element | etree._ElementUnicodeResult | None:
         """Return what the path of a binding leads to in a part, None for nothing."""
         trees = self._document.trees
-        mappings = _PREFIX.findall(_mappings(binding))
+        mappings = _PREFIX.findall(binding.get(n.w("prefixMappings")) or "")
         try:
             names = {prefix: trees.ours(part, uri) for prefix, _, uri in mappings}
             path = etree.XPath(binding.get(n.w("xpath")) or "", namespaces=names, regexp=False)
@@ -189,10 +188,6 @@ class Bindings:
         trees = self._document.trees
         abouts = trees.related(part, "customXmlProps")
         return [(trees.root(about).get(_ITEM_ID) or "").upper() for _, about in abouts]
-
-
-def _mappings(binding: Element) -> str:
-    return binding.get(n.w("prefixMappings")) or ""
 
 
 def _shown(element: Element) -> str:
@@ -236,8 +231,7 @@ def _show(element: Element, text: str) -> bool:
         child = next(e for e in (piece.element, *piece.element.iterancestors()) if e in run)
         at = run.index(child)
         run.remove(child)
-        for offset, fresh in enumerate(text_elements(text) if number == 0 else ()):
-            run.insert(at + offset, fresh)
+        run[at:at] = text_elements(text) if number == 0 else []
     return True
 
 

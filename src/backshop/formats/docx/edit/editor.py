@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lxml import etree
-
 from backshop.formats.errors import FormatError
 from backshop.formats.find import Needle
+from backshop.formats.package.guard import Element
 from backshop.formats.warning import Warnings
 from backshop.formats.write.operation import problem, section_hints
 
@@ -22,8 +21,6 @@ from .removal import content_lost, remove_blocks
 from .schema import Anchor, Edit
 from .stock import Stock
 from .table import delete_rows
-
-Element = etree._Element
 
 _HINTS = 3  # how many places an ambiguous anchor names
 
@@ -236,9 +233,7 @@ class Editor:
 
     def span(self, edit: Edit, count: int, what: str) -> tuple[int, int]:
         """Return `from` and `to` of an operation, checked against `count`."""
-        first, last = edit.op.args["from"], edit.op.args["to"]
-        assert isinstance(first, int)
-        assert isinstance(last, int)
+        first, last = edit.op.number("from"), edit.op.number("to")
         if not 0 <= first <= last < count:
             valid = f"0-{count - 1}" if count else f"there are no {what}"
             raise problem("bad_index", f"{edit.op.where}.from", f"no such {what}", (valid,))

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from lxml import etree
 
-from backshop.formats.package.media import relative
+from backshop.formats.package.guard import Element
 
 from ..text import name as n
 from .editor import Editor
-
-Element = etree._Element
 
 _TITLE_PAGE, _EVEN_AND_ODD = n.w("titlePg"), n.w("evenAndOddHeaders")
 _AFTER_TITLE_PAGE = frozenset(
@@ -48,13 +46,9 @@ def use_margin(editor: Editor, kind: str, pages: str, relation: str) -> None:
 
 def add_margin(editor: Editor, kind: str, root: Element) -> tuple[str, str]:
     """Add a header or footer part; return its name and the relationship that leads to it."""
-    document = editor.document
-    folder = document.part.rpartition("/")[0]
-    name = document.package.unused(f"{folder}/{kind}.xml".lstrip("/"))
-    document.trees.add(name, root, f"{n.CONTENT_TYPE}{kind}+xml")
+    name, relation = editor.builder.stock.add_part(kind, root)
     editor.parts[name] = None
-    target = relative(document.part, name)
-    return name, document.trees.add_rel(document.part, n.OFFICE_REL + kind, target)
+    return name, relation
 
 
 def _sections(editor: Editor) -> list[Element]:

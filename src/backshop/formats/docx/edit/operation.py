@@ -6,11 +6,9 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from lxml import etree
-
 from backshop.formats.diff.effect import Unit, compare, fingerprint, part_effects
-from backshop.formats.errors import fail
 from backshop.formats.package.archive import unverified
+from backshop.formats.package.guard import Element
 from backshop.formats.package.package import Package
 from backshop.formats.package.xml_tree import Trees
 from backshop.formats.protocol import Applied, Effect, Effects, Json, OpsRequest, Source
@@ -24,8 +22,6 @@ from .editor import Editor
 from .paragraph_edit import apply
 from .schema import read_edits
 from .unit import Placed, body_units, nothing, part_units, seams
-
-Element = etree._Element
 
 
 def apply_ops(base: Source | None, request: OpsRequest, out: Path) -> Applied:
@@ -58,18 +54,8 @@ def apply_ops(base: Source | None, request: OpsRequest, out: Path) -> Applied:
 
 
 def open_for_writing(source: Source | None) -> Document:
-    """Open the base of a write, or a blank document.
-
-    Raises:
-        FormatError: `macro_enabled_read_only`, `signed_document`.
-    """
-    if source is None:
-        return Document(Package.from_bytes(blank_document()))
-    if source.extension in (".docm", ".dotm"):
-        raise fail("macro_enabled_read_only", "a file with macros is never changed")
-    package = Package.open(source)
-    package.refuse_unwritable()
-    return Document(package)
+    """Open the base of a write, or a blank document."""
+    return Document(Package.open_base(source, blank_document, (".docm", ".dotm")))
 
 
 class Watch:

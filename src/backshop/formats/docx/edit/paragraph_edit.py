@@ -9,6 +9,7 @@ from lxml import etree
 
 from backshop.formats.find import Needle
 from backshop.formats.package.drawing import replace_drawn
+from backshop.formats.package.guard import Element
 from backshop.formats.write.operation import problem, strip_controls
 
 from ..text import name as n
@@ -20,8 +21,6 @@ from .editor import Editor, beside, count_of
 from .removal import splits_field
 from .replacement import drawings, replace_in
 from .schema import Anchor, Edit
-
-Element = etree._Element
 
 _QUOTED_CHARS = 40
 
@@ -51,8 +50,7 @@ def _set_paragraphs(editor: Editor, edit: Edit) -> str:
             editor.frame_aimed = True
     at = container.index(emptied[0]) if emptied else 0
     new = _paragraphs(editor, edit, like=None, before=None)
-    for offset, element in enumerate(new):
-        container.insert(at + offset, element)
+    container[at:at] = new
     if emptied:  # the last section needs a paragraph of its own
         editor.insert(editor.end_of_text(), etree.Element(n.P))
     editor.renumber()
@@ -82,8 +80,7 @@ def _insert_paragraphs(editor: Editor, edit: Edit) -> str:
     editor.touch()
     like = neighbour if edit.op.args["copy_format"] else None
     new = _paragraphs(editor, edit, like=like, before=above)
-    for offset, element in enumerate(new):
-        parent.insert(at + offset, element)
+    parent[at:at] = new
     return f"{count_of(len(new), 'paragraph')} inserted {_named(edit.anchor)}"
 
 
@@ -99,17 +96,14 @@ def _replace_section(editor: Editor, edit: Edit) -> str:
     like = _plain_neighbour(editor, content)
     new = _paragraphs(editor, edit, like=like, before=heading)
     parent, at = beside(section.blocks[0].element, after=heading is not None)
-    for offset, element in enumerate(new):
-        parent.insert(at + offset, element)
+    parent[at:at] = new
     editor.note_lost(elements, edit.op.where)
     editor.remove(elements)
     return f"section {section.heading!r} replaced by {count_of(len(new), 'paragraph')}"
 
 
 def _delete_paragraphs(editor: Editor, edit: Edit) -> str:
-    first, last = edit.op.args["from"], edit.op.args["to"]
-    assert isinstance(first, int)
-    assert isinstance(last, int)
+    first, last = edit.op.number("from"), edit.op.number("to")
     blocks = editor.numbered(first, last, f"{edit.op.where}.from")
     elements = [block.element for block in blocks]
     if splits_field(elements):
@@ -208,13 +202,10 @@ def _replace_drawn(editor: Editor, scope: str, needle: Needle, by: str) -> tuple
     shown = {drawing.graphic for drawing in chosen}
     everywhere = (d for place in _scope(editor, "all") for d in drawings(*place))
     others = [drawing for drawing in everywhere if drawing.graphic not in shown]
-    count = left = 0
-    for drawing, part, matches in replace_drawn(editor.document.trees, chosen, others, needle, by):
-        if part is None:
-            left += matches
-            continue
+    trees = editor.document.trees
+    changed, count, left = replace_drawn(trees, chosen, others, needle, by)
+    for drawing, part in changed:
         editor.parts[part] = editor.showing[drawing.graphic] = None
-        count += matches
     return count, left
 
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from lxml import etree
+from backshop.formats.package.guard import Element
 
 from ..text import name as n
 from ..text.document import WRAPPERS, parent_of
-
-Element = etree._Element
 
 _RANGES = (
     *("bookmark", "commentRange", "moveFromRange", "moveToRange", "perm"),

@@ -5,16 +5,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
-from lxml import etree
-
 from backshop.formats.find import Needle, Span, replace_spans
 from backshop.formats.package.drawing import Drawing, graphics
+from backshop.formats.package.guard import Element
 
 from ..text import name as n
 from ..text.inline import Piece, Shows, pieces, plain_text, special_paragraphs
 from .builder import set_text, text_elements
-
-Element = etree._Element
 
 _UNSEEN = frozenset({n.DEL, n.MOVE_FROM, n.FALLBACK})
 _EDITABLE = frozenset({n.T, n.TAB, n.PTAB, n.BR, n.CR, n.NO_BREAK_HYPHEN})
@@ -89,8 +86,7 @@ def _rewrite(piece: Piece, new: str, by: str) -> None:
         return
     at = run.index(element)
     run.remove(element)
-    for offset, fresh in enumerate(text_elements(new)):
-        run.insert(at + offset, fresh)
+    run[at:at] = text_elements(new)
     _drop_if_empty(run)
 
 

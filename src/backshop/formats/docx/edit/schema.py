@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from backshop.base import limits as numbers
 from backshop.formats.protocol import Json, JsonObject, Op
@@ -12,10 +13,12 @@ from backshop.formats.write.operation import (
     Arg,
     Decoded,
     OpSpec,
+    RunSpec,
     as_list,
     decode,
     item_fields,
     problem,
+    read_runs,
     strip_controls,
 )
 
@@ -105,15 +108,6 @@ SPECS = (
     ),
 )
 SCOPES = ("all", "body", "tables", "headers")
-
-
-@dataclass(frozen=True, slots=True)
-class RunSpec:
-    """A piece of text with its look; `where` is its place in the request."""
-
-    text: str
-    style: JsonObject
-    where: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,33 +210,22 @@ def read_paragraph(item: Json, where: str, warnings: Warnings) -> ParagraphSpec:
 
 
 def _paragraph(args: JsonObject, where: str, warnings: Warnings) -> ParagraphSpec:
-    runs = read_runs(args.get("text"), args.get("runs"), where, warnings)
+    runs = _runs(args.get("text"), args.get("runs"), where, warnings)
     style = {name: args[name] for name in PARAGRAPH_STYLE if args.get(name) is not None}
     return ParagraphSpec(runs, style, where)
 
 
-def read_runs(text: Json, runs: Json, where: str, warnings: Warnings) -> tuple[RunSpec, ...]:
+def _runs(text: Json, runs: Json, where: str, warnings: Warnings) -> tuple[RunSpec, ...]:
     """Read `runs`, or `text` as one run without a look of its own."""
-    if runs is None:
-        if not isinstance(text, str):
-            raise problem("missing_field", f"{where}.text", "text or runs is needed")
-        return (RunSpec(bounded(strip_controls(text, warnings, where), where), {}, where),)
-    found = []
-    for at, item in enumerate(as_list(runs)):
-        place = f"{where}.runs[{at}]"
-        given = {"text": item} if isinstance(item, str) else item
-        if not isinstance(given, Mapping):
-            raise problem("bad_type", place, "must be an object")
-        content = given.get("text")
-        if content is None:
-            raise problem("missing_field", f"{place}.text", "this field is needed")
-        if not isinstance(content, str):
-            raise problem("bad_type", f"{place}.text", "must be str")
-        style = {k: v for k, v in given.items() if k != "text" and v is not None}
-        found.append(
-            RunSpec(bounded(strip_controls(content, warnings, place), place), style, place)
-        )
-    return tuple(found)
+    if runs is not None:
+        return tuple(read_runs(runs, f"{where}.runs", partial(_clean, warnings)))
+    if not isinstance(text, str):
+        raise problem("missing_field", f"{where}.text", "text or runs is needed")
+    return (RunSpec(_clean(warnings, text, where), {}, where),)
+
+
+def _clean(warnings: Warnings, text: str, where: str) -> str:
+    return bounded(strip_controls(text, warnings, where), where)
 
 
 def bounded(text: str, where: str) -> str:
@@ -275,7 +258,7 @@ def _cell(item: Json, where: str, warnings: Warnings) -> CellSpec:
     row, column = args["row"], args["column"]
     assert isinstance(row, int)
     assert isinstance(column, int)
-    return CellSpec(row, column, read_runs(args["text"], args["runs"], where, warnings), where)
+    return CellSpec(row, column, _runs(args["text"], args["runs"], where, warnings), where)
 
 
 def _rows(op: Op, rows: Sequence[Json], warnings: Warnings) -> tuple[tuple[str, ...], ...]:
@@ -293,6 +276,6 @@ def _rows(op: Op, rows: Sequence[Json], warnings: Warnings) -> tuple[tuple[str, 
             if value is not None and not isinstance(value, str):
                 raise problem("bad_type", f"{where}[{at}][{column}]", "must be str")
             place = f"{where}[{at}][{column}]"
-            cells.append(bounded(strip_controls(value or "", warnings, place), place))
+            cells.append(_clean(warnings, value or "", place))
         found.append(tuple(cells))
     return tuple(found)

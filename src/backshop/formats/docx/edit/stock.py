@@ -10,7 +10,7 @@ from itertools import chain, count
 
 from lxml import etree
 
-from backshop.formats.package.guard import parse_xml
+from backshop.formats.package.guard import Element, parse_xml
 from backshop.formats.protocol import Json
 
 from ..text import name as n
@@ -19,8 +19,6 @@ from ..text.source import Document
 from ..text.strict import tighten
 from ..text.stylesheet import Style, StyleSheet, child_value, whole
 from .blank import abstract_list, empty_part, template_styles
-
-Element = etree._Element
 
 _LINKS = (n.BASED_ON, n.w("next"), n.w("link"))  # what a style names other styles in
 
@@ -160,13 +158,16 @@ class Stock:
         """Return the name of a part that is going to grow, added to the package when missing."""
         document = self.document
         name = document.trees.first_related(document.part, kind)
-        if name is None:
-            folder = document.part.rpartition("/")[0]
-            name = document.package.unused(f"{folder}/{kind}.xml".lstrip("/"))
-            document.trees.add(name, empty_part(kind), f"{n.CONTENT_TYPE}{kind}+xml")
-            target = name.rpartition("/")[2]
-            document.trees.add_rel(document.part, n.OFFICE_REL + kind, target)
-        return name
+        return name or self.add_part(kind, empty_part(kind))[0]
+
+    def add_part(self, kind: str, root: Element) -> tuple[str, str]:
+        """Add a part beside the main one; return its name and the relationship that leads to it."""
+        document = self.document
+        folder = document.part.rpartition("/")[0]
+        name = document.package.unused(f"{folder}/{kind}.xml".lstrip("/"))
+        document.trees.add(name, root, f"{n.CONTENT_TYPE}{kind}+xml")
+        target = name.rpartition("/")[2]
+        return name, document.trees.add_rel(document.part, n.OFFICE_REL + kind, target)
 
     def link(self, address: str) -> str:
         """Add a link that leads outside and return its relationship."""

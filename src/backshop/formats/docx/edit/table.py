@@ -6,15 +6,15 @@ from collections.abc import Iterator, Sequence
 
 from lxml import etree
 
+from backshop.formats.package.guard import Element
+from backshop.formats.write.operation import RunSpec
+
 from ..text import name as n
 from ..text.document import Texts, block_elements, parent_of, row_cells, table_rows, vertical_merge
 from ..text.inline import pieces, text_of
 from ..text.stylesheet import Style, child_value, whole
 from .builder import Builder, drop, one_line_end, unrevised
 from .removal import detach, splits_field, starts_range, torn
-from .schema import RunSpec
-
-Element = etree._Element
 
 # Controls whose content is no text that was typed.
 _NO_TEXT = frozenset({"picture", "checkbox", "equation", "citation", "bibliography"})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from lxml import etree
 
 from backshop.formats.errors import fail
+from backshop.formats.package.guard import Element
 from backshop.formats.protocol import Json
 from backshop.formats.write import style as looks
 from backshop.formats.write.operation import problem
@@ -16,8 +17,6 @@ from .editor import Editor, beside, count_of
 from .removal import splits_field
 from .schema import Edit
 from .table import copy_row, find_cell, make_table, says, set_cell
-
-Element = etree._Element
 
 
 def append_table(editor: Editor, edit: Edit) -> str:
@@ -69,9 +68,7 @@ def _separate(editor: Editor, parent: Element, at: int) -> None:
 
 
 def _table(editor: Editor, edit: Edit) -> Element:
-    index = edit.op.args["table"]
-    assert isinstance(index, int)
-    return editor.table(index, f"{edit.op.where}.table")
+    return editor.table(edit.op.number("table"), f"{edit.op.where}.table")
 
 
 def set_table_cells(editor: Editor, edit: Edit) -> str:

@@ -9,13 +9,11 @@ from typing import NamedTuple
 from lxml import etree
 
 from backshop.formats.diff.effect import Unit, fingerprint
+from backshop.formats.package.guard import Element
 
 from ..text import name as n
 from ..text.document import WRAPPERS, block_elements, row_cells, table_rows
 from .removal import splits_field, torn
-
-Element = etree._Element
-
 
 Take = Callable[[Element | None], bytes]
 
@@ -99,7 +97,8 @@ class Seams(NamedTuple):
 
 def seams(root: Element) -> Seams:
     """Return the seams of a part."""
-    loose = Counter(f"{_local(marker)} {marker.get(n.ID)}" for _, marker in torn([root]))
+    ends = (marker for _, marker in torn([root]))
+    loose = Counter(f"{etree.QName(end).localname} {end.get(n.ID)}" for end in ends)
     loose["field"] = int(splits_field([root]))
     loose["content control"] = sum(
         len(content) == 0
@@ -107,7 +106,3 @@ def seams(root: Element) -> Seams:
         if next(content.iterancestors(n.P), None) is None
     )
     return Seams(loose, sum(1 for _ in root.iterfind(f".//{n.P}/{n.PPR}/{n.SECT_PR}")))
-
-
-def _local(element: Element) -> str:
-    return etree.QName(element).localname

@@ -11,16 +11,13 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from lxml import etree
-
 from backshop.formats.diff.part_diff import printed
+from backshop.formats.package.guard import Element
 from backshop.formats.protocol import Json
 
 from ..text import name as n
 from ..text.inline import alt_text, run_of
 from ..text.source import Document
-
-Element = etree._Element
 
 _INSTRUCTION = n.w("instrText")
 _CLICKED = f"{{{n.A_NS}}}hlinkClick"
@@ -85,7 +82,7 @@ class Looks:
     """Knows where the relationships of one part of a document lead."""
 
     def __init__(self, document: Document, part: str | None = None) -> None:
-        rels = document.trees.rels(part or document.part)
+        rels = document.package.rels(part or document.part)
         self._targets = {rel.id: rel.target for rel in reversed(rels)}
 
     def hash(self, *elements: Element | None) -> str:

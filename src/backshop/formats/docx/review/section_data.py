@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from lxml import etree
-
 from backshop.formats.errors import fail
+from backshop.formats.package.guard import Element
 from backshop.formats.protocol import Json, Source
 from backshop.formats.write.operation import section_hints
 
@@ -20,7 +19,6 @@ from ..text.source import Document
 from ..text.stylesheet import child_value, list_place, whole
 from .look import Links, Looks
 
-Element = etree._Element
 Images = dict[Element, list[Json]]  # by the block they stand in
 
 _ALIGN = {"both": "justify", "start": "left", "end": "right"}
@@ -285,11 +283,10 @@ def switch(properties: Element | None, name: str) -> bool | None:
 
 def _images(document: Document, body: Body) -> Images:
     """Return the images of the body, each with the block it stands in."""
-    blocks = {block.element for block in body.blocks}
     pictures = Pictures(document)
     found: Images = {}
     for picture in body_pictures(document):
-        block = next((a for a in picture.drawing.iterancestors() if a in blocks), None)
+        block = body.around(picture.drawing)
         if block is not None:
-            found.setdefault(block, []).append(pictures.described(picture))
+            found.setdefault(block.element, []).append(pictures.described(picture))
     return found

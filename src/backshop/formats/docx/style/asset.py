@@ -8,9 +8,17 @@ from pathlib import Path
 
 from lxml import etree
 
+from backshop.formats.package.guard import Element
 from backshop.formats.protocol import Applied, Json, Source
 from backshop.formats.warning import Warnings
-from backshop.formats.write.asset_request import Wish, no_target, read_wishes, unknown
+from backshop.formats.write.asset_request import (
+    AssetRequest,
+    applied,
+    asset_ids,
+    copy_each,
+    no_target,
+    read_requests,
+)
 
 from ..edit.editor import Editor
 from ..edit.margin import add_margin, use_margin
@@ -22,10 +30,8 @@ from ..text.inline import image_relation
 from ..text.line import image_numbers
 from ..text.source import Document
 from ..text.stylesheet import whole
-from .carriage import Carry
+from .carriage import Carriage
 from .report import get_styles
-
-Element = etree._Element
 
 _DOC_PR = n.DOC_PR
 
@@ -33,43 +39,19 @@ _DOC_PR = n.DOC_PR
 def copy_assets(source: Source, target: Source, assets: Json, out: Path) -> Applied:
     """Write `target` with assets of `source` to `out`; all or none."""
     warnings = Warnings()
-    wishes = read_wishes(assets, warnings)
+    requests = read_requests(assets, warnings)
     giver = Document.open(source)
     taker = open_for_writing(target)
     watch = Watch(taker)
     editor = Editor(taker, warnings)
     copier = _Copier(giver, editor)
-    copied: list[Json] = []
-    for wish in wishes:
-        act = _ACTS.get(wish.kind)
-        done = act(copier, wish) if act is not None else None
-        if done is None:
-            raise unknown(wish, _known(source))
-        if done:
-            copied.append(wish.asset_id)
-    effects, focus = watch.report(editor)
-    written = taker.package.save(out)
-    return Applied(
-        name=target.name,
-        size_bytes=written.size_bytes,
-        sha256=written.sha256,
-        changes=tuple((at, f"{asset} copied") for at, asset in enumerate(copied)),
-        focus=focus,
-        warnings=warnings.all(),
-        changed_parts=written.changed_parts,
-        effects=effects,
-        extra={"copied_count": len(copied), "copied": copied},
+    copied = copy_each(
+        requests,
+        lambda one: _ACTS[one.kind](copier, one) if one.kind in _ACTS else None,
+        lambda: asset_ids(get_styles(source), "styles", "image_assets", "headers_footers"),
     )
-
-
-def _known(source: Source) -> list[str]:
-    listed = get_styles(source)
-    found: list[str] = []
-    for key in ("styles", "image_assets", "headers_footers"):
-        entries = listed[key]
-        assert isinstance(entries, list)
-        found.extend(str(entry["asset_id"]) for entry in entries)
-    return found
+    effects, focus = watch.report(editor)
+    return applied(target, taker.package.save(out), copied, effects, focus, warnings)
 
 
 class _Copier:
@@ -79,19 +61,19 @@ class _Copier:
         self.giver = giver
         self.editor = editor
         self.taker = editor.document
-        self.carry = Carry(giver, editor)
+        self.carry = Carriage(giver, editor)
 
-    def style(self, wish: Wish) -> bool | None:
+    def style(self, request: AssetRequest) -> bool | None:
         """Copy a style with all it is based on and the list it uses."""
-        wanted = self.giver.styles.find(wish.name, wish.kind.removesuffix("_style"))
+        wanted = self.giver.styles.find(request.name, request.kind.removesuffix("_style"))
         if wanted is None:
             return None
         existing = self.taker.styles.find(wanted.name, wanted.type)
         if existing is None:
             self.carry.style(wanted)
             return True
-        if not wish.overwrite:
-            self.editor.warnings.add("asset_exists", where=wish.where)
+        if not request.overwrite:
+            self.editor.warnings.add("asset_exists", where=request.where)
             return False
         for base in list(self.giver.styles.chain(wanted.based_on)):
             self.carry.style(base)
@@ -107,13 +89,13 @@ class _Copier:
         self.editor.parts[part] = None
         return True
 
-    def image(self, wish: Wish) -> bool | None:
+    def image(self, request: AssetRequest) -> bool | None:
         """Insert an image after the target, at the size it has in its document."""
         drawings = image_numbers(self.giver.body_element)
-        drawing = next((d for d in drawings if image_relation(d) == wish.name), None)
-        if drawing is None or not self.carry.is_picture(self.giver.part, wish.name):
+        drawing = next((d for d in drawings if image_relation(d) == request.name), None)
+        if drawing is None or not self.carry.is_picture(self.giver.part, request.name):
             return None
-        parent, at = self._place(wish)
+        parent, at = self._place(request)
         copied = copy.deepcopy(drawing)
         copied.tail = None
         paragraph = etree.Element(n.P)
@@ -130,38 +112,39 @@ class _Copier:
         self.editor.renew()
         return True
 
-    def _place(self, wish: Wish) -> tuple[Element, int]:
-        if wish.target is None:
-            raise no_target(wish, "target is needed: a body index, or text of one paragraph")
-        number = whole(wish.target)
+    def _place(self, request: AssetRequest) -> tuple[Element, int]:
+        if not request.target:
+            raise no_target(request, "target is needed: a body index, or text of one paragraph")
+        number = whole(request.target)
         by_index = number is not None and number >= 0
-        value = number if by_index and number is not None else wish.target
-        where = f"{wish.where}.target"
+        value = number if by_index and number is not None else request.target
+        where = f"{request.where}.target"
         blocks = self.editor.body.blocks
         if isinstance(value, int) and value >= len(blocks):
-            raise no_target(wish, f"there is no paragraph {value}")
+            raise no_target(request, f"there is no paragraph {value}")
         anchor = Anchor("paragraph" if by_index else "text", value, "after", where)
         parent, at, _, _ = self.editor.place(anchor)
         return parent, at
 
-    def margin(self, wish: Wish) -> bool | None:
+    def margin(self, request: AssetRequest) -> bool | None:
         """Copy a header or footer, and use it in every section of the document."""
         found = next(
-            (m for m in self.giver.margins() if (m.kind, m.type) == (wish.kind, wish.name)), None
+            (m for m in self.giver.margins() if (m.kind, m.type) == (request.kind, request.name)),
+            None,
         )
         if found is None:
             return None
         root = self.editor.builder.stock.at_home(copy.deepcopy(found.root))
-        name, relation = add_margin(self.editor, wish.kind, root)
+        name, relation = add_margin(self.editor, request.kind, root)
         lost = self.carry.relink(root, found.part, name)
         if lost:
-            self.editor.warnings.add("content_removed", lost, wish.where)
+            self.editor.warnings.add("content_removed", lost, request.where)
         self.carry.restyle(root)
-        use_margin(self.editor, wish.kind, wish.name, relation)
+        use_margin(self.editor, request.kind, request.name, relation)
         return True
 
 
-_ACTS: dict[str, Callable[[_Copier, Wish], bool | None]] = {
+_ACTS: dict[str, Callable[[_Copier, AssetRequest], bool | None]] = {
     "paragraph_style": _Copier.style,
     "character_style": _Copier.style,
     "table_style": _Copier.style,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import copy
 
-from lxml import etree
-
+from backshop.formats.package.guard import Element
 from backshop.formats.package.media import Carrier, relative
 from backshop.formats.package.relationship import Relationship
 from backshop.formats.write import style as looks
@@ -16,14 +15,12 @@ from ..text.document import parent_of
 from ..text.source import Document
 from ..text.stylesheet import Style
 
-Element = etree._Element
-
 _STYLE_USES = {n.PSTYLE: "paragraph", n.RSTYLE: "character", n.TBL_STYLE: "table"}
 _HOLDERS = (n.DRAWING, n.PICT, n.OBJECT)
 _CLICKS = tuple(f"{{{n.A_NS}}}{name}" for name in ("hlinkClick", "hlinkHover"))
 
 
-class Carry:
+class Carriage:
     """The way from a giver to the document of an editor."""
 
     def __init__(self, giver: Document, editor: Editor) -> None:
@@ -114,7 +111,7 @@ class Carry:
 
     def is_picture(self, part: str, relation: str) -> bool:
         """Whether a relationship of a part of the giver leads to a picture in the file."""
-        return self._picture(part, relation) is not None
+        return self._media.picture(part, relation) is not None
 
     def relink(self, root: Element, giver_part: str, taker_part: str) -> int:
         """Point the relationships of copied content at copied pictures and the same addresses.
@@ -122,7 +119,7 @@ class Carry:
         What leads elsewhere, such as a chart, goes with the drawing that shows it; returns how
         many such things went.
         """
-        relations = {rel.id: rel for rel in self._giver.trees.rels(giver_part)}
+        relations = {rel.id: rel for rel in self._giver.package.rels(giver_part)}
         lost = 0
         for element in list(root.iter()):
             if not any(a is root for a in (element, *element.iterancestors())):
@@ -150,18 +147,12 @@ class Carry:
         if kind == "hyperlink" and relation.part is None and looks.link(relation.target):
             target = relation.target
             return trees.add_rel(taker_part, n.OFFICE_REL + kind, target, external=True)
-        picture = self._picture(giver_part, relation.id)
+        picture = self._media.picture(giver_part, relation.id)
         if picture is None:
             return None
         name = self._media.copy(picture)
         self._editor.parts[name] = None
         return trees.add_rel(taker_part, relation.type, relative(taker_part, name))
-
-    def _picture(self, part: str, relation: str) -> str | None:
-        package = self._giver.package
-        found = package.rel_part(part, relation)
-        content = package.content_type(found) if found else None
-        return found if (content or "").startswith("image/") else None
 
 
 def _unlink(element: Element, key: str) -> bool:

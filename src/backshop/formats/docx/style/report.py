@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import hashlib
 
-from lxml import etree
-
 from backshop.formats.errors import fail
+from backshop.formats.package.guard import Element
 from backshop.formats.protocol import Json, Source
 
 from ..review.section_data import alignment, run_look
 from ..text import name as n
-from ..text.inline import image_relation
-from ..text.line import Renderer, image_numbers
+from ..text.line import Renderer
+from ..text.picture import body_pictures
 from ..text.source import Document
 from ..text.stylesheet import Style, StyleSheet, whole
-
-Element = etree._Element
 
 COPYABLE = ("paragraph_style", "character_style", "table_style", "image", "header", "footer")
 _TYPES = ("character", "paragraph", "table")
@@ -90,16 +87,13 @@ def _look(styles: StyleSheet, style: Style) -> dict[str, Json]:
 
 def _images(document: Document) -> list[Json]:
     body = document.body()
-    place = {block.element: block.index for block in body.blocks}
-    targets = document.targets()
     found: dict[str, dict[str, Json]] = {}
-    for drawing in image_numbers(document.body_element):
-        relation = image_relation(drawing)
-        part = targets.get(relation or "")
+    for picture in body_pictures(document):
+        relation, part, drawing = picture.rel_id, picture.part, picture.drawing
         if relation is None or part is None or relation in found:
             continue
-        block = next((place[a] for a in drawing.iterancestors() if a in place), None)
-        section = body.section_of(block) if block is not None else None
+        block = body.around(drawing)
+        section = body.section_of(block.index) if block is not None else None
         data = document.package.read(part)
         extent = next(drawing.iter(f"{{{n.WP_NS}}}extent"), None)
         found[relation] = {

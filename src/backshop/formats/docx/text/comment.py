@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lxml import etree
-
+from backshop.formats.package.guard import Element
 from backshop.formats.protocol import Json
 from backshop.formats.write.tracked import clipped
 
@@ -13,8 +12,6 @@ from . import name as n
 from .document import Block, Body
 from .inline import text_of
 from .source import Document
-
-Element = etree._Element
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +39,10 @@ class Comment:
 def comments(document: Document, body: Body) -> list[Comment]:
     """Return the comments in the order the file lists them."""
     listed = document.comments()
-    blocks = {block.element: block for block in body.blocks} if listed else {}
     places: dict[str, Block] = {}
     marks = (n.COMMENT_REF, n.w("commentRangeStart"))
     for mark in document.body_element.iter(*marks) if listed else ():
-        around = (blocks.get(one) for one in mark.iterancestors())
-        block = next((one for one in around if one is not None), None)
+        block = body.around(mark)
         if block is not None:
             places.setdefault(mark.get(n.ID) or "", block)
     return [

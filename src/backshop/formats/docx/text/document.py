@@ -5,15 +5,14 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 
-from lxml import etree
+from backshop.formats.package.guard import Element
 
 from . import name as n
 from .inline import plain_text, special_paragraphs, text_of
 from .stylesheet import Numberings, StyleSheet, child_value, whole
-
-Element = etree._Element
 
 _MAX_COLUMNS = 256  # of what merges may claim; Word itself stops at 63
 UNTITLED = "(untitled)"
@@ -187,6 +186,16 @@ class Body:
     def tables(self) -> list[Block]:
         """The tables of the body in order."""
         return [block for block in self.blocks if block.table is not None]
+
+    @cached_property
+    def by_element(self) -> dict[Element, Block]:
+        """The blocks by what they are made of."""
+        return {block.element: block for block in self.blocks}
+
+    def around(self, element: Element) -> Block | None:
+        """Return the block that an element is, or stands in."""
+        found = (self.by_element.get(one) for one in (element, *element.iterancestors()))
+        return next((block for block in found if block is not None), None)
 
     def section_of(self, block_index: int) -> Section | None:
         """Return the section that holds a block; none for blank lines before the first heading."""

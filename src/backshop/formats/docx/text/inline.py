@@ -10,13 +10,10 @@ from collections.abc import Iterable, Iterator
 from enum import Enum
 from typing import NamedTuple
 
-from lxml import etree
-
 from backshop.formats.package.drawing import graphics
+from backshop.formats.package.guard import Element
 
 from . import name as n
-
-Element = etree._Element
 
 
 class Shows(Enum):

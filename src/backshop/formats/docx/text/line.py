@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lxml import etree
-
 from backshop.formats.package.drawing import Drawing, drawn_lines
+from backshop.formats.package.guard import Element
 from backshop.formats.row import table_row
 
 from . import name as n
@@ -15,8 +14,6 @@ from .inline import Piece, Shows, is_own, pictures, pieces
 from .source import Document
 from .stylesheet import list_place
 from .visible import Sight
-
-Element = etree._Element
 
 BREAK = "---"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from backshop.formats.package.security import outside_kinds, security
 from backshop.formats.protocol import Json, Map, Source
 from backshop.formats.warning import Warnings
 from backshop.formats.write.tracked import LISTED_MAX, Tracked, listed
@@ -13,10 +14,10 @@ from . import name as n
 from .chunk import chunking, chunks_of
 from .comment import Comment, comments
 from .document import Block, Body, Section
-from .inline import alt_text, image_relation, text_of
-from .line import image_numbers
+from .inline import alt_text, text_of
+from .picture import body_pictures
 from .revision import revisions
-from .source import Document, security
+from .source import Document
 from .stylesheet import child_value
 
 PLACEHOLDERS_MAX = 100  # F9.5
@@ -59,7 +60,10 @@ def get_map(source: Source) -> Map:
     }
     data |= beside(changes, remarks)
     data.pop("chunks", None)  # chunks of the whole document are computed, not listed
-    return Map(format="docx", data=data, warnings=warnings.all(), security=security(document))
+    found = security(document.package)
+    if "attachedTemplate" in outside_kinds(document.package):
+        found["remote_template"] = True
+    return Map(format="docx", data=data, warnings=warnings.all(), security=found)
 
 
 def beside(changes: list[Tracked], remarks: list[Comment]) -> dict[str, Json]:
@@ -100,22 +104,16 @@ def _table(block: Block, section: Section) -> dict[str, Json]:
 def _images(
     document: Document, body: Body, section_of: dict[int, Section]
 ) -> list[dict[str, Json]]:
-    numbers = image_numbers(document.body_element)
-    if not numbers:
-        return []
-    place = {block.element: block.index for block in body.blocks}
-    targets = document.targets()
     found: list[dict[str, Json]] = []
-    for drawing, number in numbers.items():
-        block = next((place[a] for a in drawing.iterancestors() if a in place), None)
-        section = section_of.get(block) if block is not None else None
-        part = targets.get(image_relation(drawing) or "")
+    for number, picture in enumerate(body_pictures(document)):
+        block = body.around(picture.drawing)
+        section = section_of.get(block.index) if block is not None else None
         found.append(
             {
                 "index": number,
                 "section_index": section.index if section else None,
-                "alt_text": alt_text(drawing),
-                "name": part.rpartition("/")[2] if part else None,
+                "alt_text": alt_text(picture.drawing),
+                "name": picture.part.rpartition("/")[2] if picture.part else None,
             }
         )
     return found

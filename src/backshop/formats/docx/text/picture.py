@@ -6,16 +6,13 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lxml import etree
-
+from backshop.formats.package.guard import Element
 from backshop.formats.package.picture_size import pixels
 from backshop.formats.protocol import Json
 
 from .inline import alt_text, image_relation
 from .line import image_numbers
 from .source import Document
-
-Element = etree._Element
 
 
 @dataclass(frozen=True, slots=True)

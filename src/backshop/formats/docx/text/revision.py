@@ -9,15 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from lxml import etree
-
+from backshop.formats.package.guard import Element
 from backshop.formats.write.tracked import Tracked
 
 from . import name as n
-from .document import Block, Body
+from .document import Body
 from .source import Document
-
-Element = etree._Element
 
 _DELETED_TEXT = n.w("delText")
 _TRAVELLERS = frozenset(  # may stand between two pieces of one change
@@ -56,7 +53,7 @@ class _Change:
 
 def revisions(document: Document, body: Body) -> list[Tracked]:
     """Return the tracked changes of body, headers, footers and notes, in that order."""
-    found = list(_inside(document.body_element, "body", _Places(body)))
+    found = list(_inside(document.body_element, "body", body))
     for margin in document.margins():
         found += _inside(margin.root, f"{margin.kind} {margin.type}", None)
     for note in document.notes():
@@ -64,28 +61,12 @@ def revisions(document: Document, body: Body) -> list[Tracked]:
     return found
 
 
-class _Places:
-    """Finds the block of the body an element stands in."""
-
-    def __init__(self, body: Body) -> None:
-        self._blocks = {block.element: block for block in body.blocks}
-
-    def of(self, element: Element) -> Block | None:
-        """Return the block around an element, or the first inside it."""
-        around = (self._blocks.get(one) for one in (element, *element.iterancestors()))
-        found = next((block for block in around if block is not None), None)
-        if found is not None:
-            return found
-        inside = (self._blocks.get(one) for one in element.iter(n.P, n.TBL))
-        return next((block for block in inside if block is not None), None)
-
-
-def _inside(root: Element, where: str, places: _Places | None) -> Iterator[Tracked]:
+def _inside(root: Element, where: str, body: Body | None) -> Iterator[Tracked]:
     last: _Change | None = None
     for element in root.iter(*n.REVISIONS):
         if next(element.iterancestors(n.FALLBACK), None) is not None:
             continue
-        made = _change(element, where, places)
+        made = _change(element, where, body)
         if last is not None and _continues(last, made):
             text = last.told.text + made.told.text
             last = _Change(replace(last.told, text=text), made.anchor)
@@ -97,9 +78,12 @@ def _inside(root: Element, where: str, places: _Places | None) -> Iterator[Track
         yield last.told
 
 
-def _change(element: Element, where: str, places: _Places | None) -> _Change:
+def _change(element: Element, where: str, body: Body | None) -> _Change:
     kind, anchor = _what(element)
-    block = places.of(anchor) if places is not None else None
+    block = body.around(anchor) if body is not None else None
+    if body is not None and block is None:  # more than a block: the first inside it
+        inside = (body.by_element.get(one) for one in anchor.iter(n.P, n.TBL))
+        block = next((one for one in inside if one is not None), None)
     if block is not None:
         where = f"body {block.index}" if block.table is None else f"table {block.table}"
     is_mark = kind.startswith("break_") or (kind == "format" and anchor.tag == n.P)

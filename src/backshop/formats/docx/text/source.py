@@ -6,18 +6,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from lxml import etree
-
 from backshop.formats.errors import fail
+from backshop.formats.package.guard import Element
 from backshop.formats.package.package import Package
 from backshop.formats.package.xml_tree import Trees
-from backshop.formats.protocol import Json, Source
+from backshop.formats.protocol import Source
 
 from . import name as n
 from .document import Block, Body, parent_of
 from .stylesheet import Numberings, StyleSheet
-
-Element = etree._Element
 
 _NOTE_KINDS = {"footnotes": n.w("footnote"), "endnotes": n.w("endnote")}
 
@@ -82,7 +79,7 @@ class Document:
 
     def targets(self) -> dict[str, str]:
         """Return the parts that the main one leads to, by the ids of its relationships."""
-        leads = {rel.id: rel.part for rel in reversed(self.trees.rels(self.part))}
+        leads = {rel.id: rel.part for rel in reversed(self.package.rels(self.part))}
         found = {rel_id: self.package.find(part) for rel_id, part in leads.items() if part}
         return {rel_id: part for rel_id, part in found.items() if part is not None}
 
@@ -133,26 +130,3 @@ class Document:
             return True
         settings = self._related_root("settings")
         return settings is not None and settings.find(n.w("trackRevisions")) is not None
-
-
-def security(document: Document) -> dict[str, Json]:
-    """Return what could act on its own; only what is true (F4.4)."""
-    package = document.package
-    found: dict[str, Json] = {}
-    if package.has_macros:
-        found["macros"] = True
-    outside = [
-        line.get("Type", "").rpartition("/")[2]
-        for name in package.names
-        if name.endswith(".rels") and b"External" in package.read(name)
-        for line in package.xml(name)
-        if line.get("TargetMode") == "External"
-    ]
-    if any(kind != "hyperlink" for kind in outside):
-        found["external_links"] = True
-    names = [name.lower() for name in package.names]
-    if any("/embeddings/" in name or "/activex/" in name for name in names):
-        found["embedded_objects"] = True
-    if "attachedTemplate" in outside:
-        found["remote_template"] = True
-    return found

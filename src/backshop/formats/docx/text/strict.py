@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from lxml import etree
+from backshop.formats.package.guard import Element
 
 from . import name as n
-
-Element = etree._Element
 
 _SIDES = {"left": "start", "right": "end"}
 _INDENTS = {

@@ -6,11 +6,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lxml import etree
+from backshop.formats.package.guard import Element
 
 from . import name as n
-
-Element = etree._Element
 
 _BODY_TEXT_LEVEL = 9  # the outline level that means "no heading"
 _MOST = 2**31

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lxml import etree
+from backshop.formats.package.guard import Element
 
 from . import name as n
 from .document import grid_cells, table_rows
 from .stylesheet import Style, StyleSheet, child_value, whole
-
-Element = etree._Element
 
 PART = n.w("tblStylePr")
 _LOOK, _ROW_BAND, _COLUMN_BAND = map(n.w, ("tblLook", "tblStyleRowBandSize", "tblStyleColBandSize"))

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
-from lxml import etree
+from backshop.formats.package.guard import Element
 
 from . import name as n
 from .inline import run_of
 from .stylesheet import StyleSheet, child_value
 from .table_condition import PART, Conditions, parts_of
-
-Element = etree._Element
 
 _VANISH, _COLOUR, _SHADE, _HIGHLIGHT = map(n.w, ("vanish", "color", "shd", "highlight"))
 _HIDDEN = n.w("hidden")

@@ -39,6 +39,12 @@ class Frame:
         """Return the merged range that covers a cell."""
         return next((area for area in self.merges if area.has(row, col)), None)
 
+    def covered(self, area: Area) -> set[tuple[int, int]]:
+        """Return the cells of an area in whose place the first cell of a merge is shown."""
+        pairs = [(merge, part) for merge in self.merges if (part := merge.clip(area))]
+        cells = ((merge, place) for merge, part in pairs for place in part.cells())
+        return {place for merge, place in cells if place != (merge.row1, merge.col1)}
+
     @property
     def frozen(self) -> dict[str, Json] | None:
         """The first unfrozen row and column, 0-based, or None."""
@@ -84,15 +90,12 @@ def drawings(book: Book, sheet: Sheet) -> tuple[list[dict[str, Json]], bool]:
 def _names_by_rel(root: etree._Element) -> dict[str, str]:
     """Return the name of each graphic frame by the id of the chart it shows."""
     names = {}
-    for frame in root.iter(etree.Element):
-        if local(frame) != "graphicFrame":
-            continue
-        name = next((e.get("name") for e in frame.iter(etree.Element) if local(e) == "cNvPr"), None)
-        for element in frame.iter(etree.Element):
-            if local(element) == "chart":
-                for key, value in element.attrib.items():
-                    if str(key).endswith("}id"):
-                        names[str(value)] = name or ""
+    for frame in root.iter("{*}graphicFrame"):
+        name = next((e.get("name") for e in frame.iter("{*}cNvPr")), None)
+        for element in frame.iter("{*}chart"):
+            for key, value in element.attrib.items():
+                if str(key).endswith("}id"):
+                    names[str(value)] = name or ""
     return names
 
 

@@ -52,9 +52,7 @@ _DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Su
 @lru_cache(maxsize=4096)
 def is_date(format_id: int, code: str) -> bool:
     """Whether cells of this format show dates or times."""
-    if format_id in DATE_IDS:
-        return True
-    if _ELAPSED.search(code):
+    if format_id in DATE_IDS or _ELAPSED.search(code):
         return True
     bare = _SKIPPED.sub("", code)
     return bare.lower() != "general" and any(letter in bare.lower() for letter in "ydhs")

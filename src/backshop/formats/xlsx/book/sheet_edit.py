@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from ..syntax.address import Area, cell_name
 from .array import spread_formulas
-from .cell_xml import (
-    Content,
-)
+from .cell_xml import Content
 from .frame import Frame
 from .sheet_xml import RawCell, SheetXml, attributes, integer
 from .survey import Survey, survey
 from .workbook import Book, Sheet, Table, Value, child, children, truth
-
-_DIMENSION = re.compile(rb"(<(?:[\w.\-]+:)?dimension\b[^>]*?\bref\s*=\s*\")([^\"]*)(\")")
 
 
 @dataclass(slots=True)
@@ -51,25 +46,20 @@ class SheetEdit:
     frame_changed: bool = False
 
     def __post_init__(self) -> None:
-        self._frame: Frame | None = None
         self._rows: dict[int, dict[int, RawCell]] = {}
         self._tags: dict[int, dict[bytes, bytes]] = {}
-        self._survey: Survey | None = None
-        self._arrays: list[ArrayFormula] | None = None
 
     # --- looking -------------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def frame(self) -> Frame:
         """The tree around the cells; set `frame_changed` after changing it."""
-        if self._frame is None:
-            self._frame = Frame.of(self.xml)
-        return self._frame
+        return Frame.of(self.xml)
 
     def refresh_frame(self) -> None:
         """Read the frame's lists again after a change of its tree."""
         self.frame_changed = True
-        self._frame = Frame(self.frame.root)
+        self.frame = Frame(self.frame.root)
 
     def load(self, rows: Iterable[int]) -> None:
         """Make the cells of these rows known in one pass."""
@@ -155,12 +145,10 @@ class SheetEdit:
         """The named tables of the sheet."""
         return self.book.tables(self.sheet)
 
-    @property
+    @cached_property
     def survey(self) -> Survey:
         """The filled cells of the file's sheet, before any change."""
-        if self._survey is None:
-            self._survey = survey(self.book, self.xml)
-        return self._survey
+        return survey(self.book, self.xml)
 
     def used(self) -> Area | None:
         """Return the present used range."""
@@ -179,15 +167,13 @@ class SheetEdit:
     def _row_empty(self, row: int, area: Area) -> bool:
         return all(self.is_empty(row, col) for col in range(area.col1, area.col2 + 1))
 
-    @property
+    @cached_property
     def arrays(self) -> list[ArrayFormula]:
         """The formulas that fill several cells."""
-        if self._arrays is None:
-            self._arrays = [
-                ArrayFormula(area, (cell.row, cell.col), cell.meta)
-                for area, cell in spread_formulas(self.xml)
-            ]
-        return self._arrays
+        return [
+            ArrayFormula(area, (cell.row, cell.col), cell.meta)
+            for area, cell in spread_formulas(self.xml)
+        ]
 
     # --- changing ------------------------------------------------------------------------------
 
@@ -235,17 +221,17 @@ class SheetEdit:
             )
         if formula is not None:
             return False
-        value = self.value(row, col)
-        match content.kind:
-            case "blank" | "error":
-                return value.kind == content.kind and value.text == content.text
-            case "string":
-                return value.kind == "string" and value.text == content.text
-            case "boolean":
-                return value.kind == "boolean" and value.number == float(content.text)
-        return value.kind in {"number", "date"} and value.number == float(content.text)
+        return shows(self.value(row, col), content)
 
     @property
     def changed(self) -> bool:
         """Whether anything is to be written."""
         return bool(self.patches or self.row_changes or self.frame_changed)
+
+
+def shows(value: Value, content: Content) -> bool:
+    """Whether a cell's value is just what is to be written; a date is a number."""
+    if content.kind not in {"number", "boolean"}:
+        return value.kind == content.kind and value.text == content.text
+    kind = "number" if value.kind == "date" else value.kind
+    return kind == content.kind and value.number == float(content.text)

@@ -15,10 +15,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
-from lxml import etree
-
 from backshop.formats.errors import fail
-from backshop.formats.package.guard import parse_xml
+from backshop.formats.package.guard import Element, parse_xml
 from backshop.formats.package.wellformed import check_xml
 
 from ..syntax.address import MAX_COL, MAX_ROW, column_number
@@ -331,7 +329,7 @@ class SheetXml:
             group.decode("ascii", "replace") if group else None,
         )
 
-    def frame(self) -> etree._Element:
+    def frame(self) -> Element:
         """Return the part as a tree with its sheet data left empty."""
         hole = b"<" + self.words.prefix + b"sheetData/>"
         return parse_xml(self.data[: self.start] + hole + self.data[self.end :])
@@ -387,6 +385,20 @@ class SheetXml:
                     if formula and formula.kind == "shared" and formula.group and formula.text:
                         self._masters.setdefault(formula.group, cell)
         return self._masters
+
+
+def row_pairs(
+    lefts: Iterator[RowSpan], rights: Iterator[RowSpan]
+) -> Iterator[tuple[int, RowSpan | None, RowSpan | None]]:
+    """Go through the rows of two sheets by number; one that a side does not have is None there."""
+    left, right = next(lefts, None), next(rights, None)
+    while left or right:
+        row = min(one.number for one in (left, right) if one)
+        here = left if left and left.number == row else None
+        there = right if right and right.number == row else None
+        yield row, here, there
+        left = next(lefts, None) if here else left
+        right = next(rights, None) if there else right
 
 
 def _row_number(tag: bytes, last: int) -> int:

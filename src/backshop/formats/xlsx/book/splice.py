@@ -8,15 +8,7 @@ from backshop.formats.package.package import serialise
 
 from ..syntax.address import Area, cell_name, parse_area
 from ..syntax.formula import shift
-from .cell_xml import (
-    EMPTY,
-    formula_element,
-    new_cell,
-    recached,
-    reformulated,
-    restyled,
-    row_tag,
-)
+from . import cell_xml
 from .sheet_edit import Patch, SheetEdit
 from .sheet_xml import RawCell, RowSpan, attributes
 
@@ -93,11 +85,13 @@ class _Splice:
         changes = self.edit.row_changes.get(number, {})
         if not cells and not any(changes.values()):
             return b""
-        tag = row_tag(b'<%srow r="%d">' % (p, number), changes)
+        tag = cell_xml.row_tag(b'<%srow r="%d">' % (p, number), changes)
         return tag + cells + b"</%srow>" % p
 
     def _new_cell(self, row: int, col: int, patch: Patch) -> bytes:
-        return new_cell(row, col, patch.style or 0, patch.content or EMPTY, self.xml.words)
+        return cell_xml.new_cell(
+            row, col, patch.style or 0, patch.content or cell_xml.EMPTY, self.xml.words
+        )
 
     def _row(self, row: RowSpan, patches: dict[int, Patch]) -> bytes:
         data, p = self.xml.data, self.xml.words.prefix
@@ -122,7 +116,7 @@ class _Splice:
         tag = data[row.start : row.inner]
         changes = {**self._spans(tag, patches), **self.edit.row_changes.get(row.number, {})}
         if changes:
-            tag = row_tag(tag, changes)
+            tag = cell_xml.row_tag(tag, changes)
         closing = data[row.close : row.end] or b"</%srow>" % p
         if tag.endswith(b"/>"):
             tag = tag[:-2].rstrip() + b">"
@@ -148,13 +142,13 @@ class _Splice:
         raw = self.xml.data[cell.start : cell.end]
         if patch.content is not None:
             style = cell.style if patch.style is None else patch.style
-            return new_cell(cell.row, cell.col, style, patch.content, words)
+            return cell_xml.new_cell(cell.row, cell.col, style, patch.content, words)
         if patch.formula is not None:
-            raw = reformulated(raw, patch.formula, words)
+            raw = cell_xml.reformulated(raw, patch.formula, words)
         if patch.cache is not None:
-            raw = recached(raw, patch.cache[0], words)
+            raw = cell_xml.recached(raw, patch.cache[0], words)
         if patch.style is not None:
-            raw = restyled(raw, patch.style)
+            raw = cell_xml.restyled(raw, patch.style)
         return raw
 
     def _dimension(self, head: bytes) -> bytes:
@@ -204,7 +198,7 @@ class _Splice:
             text = shift(master.formula.text, cell.row - master.row, cell.col - master.col)
             ref = master.formula.ref or cell_name(cell.row, cell.col)
             marks = f' t="shared" ref="{ref}" si="{master.formula.group}"'
-            self.edit.patch(cell.row, cell.col).formula = formula_element(
+            self.edit.patch(cell.row, cell.col).formula = cell_xml.formula_element(
                 text, self.xml.words, marks
             )
             del gone[raw.group or ""]  # type: ignore[union-attr]  # it had a group

@@ -176,7 +176,10 @@ class StyleSheet:
 
     def code(self, index: int) -> str:
         """Return the number format code of a cell format."""
-        xf = self.xf(index)
+        return self.code_of(self.xf(index))
+
+    def code_of(self, xf: etree._Element | None) -> str:
+        """Return the number format code that an entry of the table names."""
         number = int(xf.get("numFmtId") or 0) if xf is not None else 0
         for item in children(child(self.root, "numFmts"), "numFmt"):
             if item.get("numFmtId") == str(number):

@@ -223,11 +223,8 @@ def _shape(raw: bytes, xml: SheetXml, blank: frozenset[int], count: int) -> Shap
         if has_formula and words.formula.search(content):
             formulas += 1
             used |= bit
-            if not inside and kind not in {b"str", b"inlineStr"}:
-                uncached += 1
-                filled |= bit
-                continue
-            if kind == b"str" and value is None:
+            has_none = value is None if kind == b"str" else not inside and kind != b"inlineStr"
+            if has_none:
                 uncached += 1
                 filled |= bit
                 continue

@@ -323,13 +323,19 @@ class Book:
                 continue
             columns = children(child(root, "tableColumns"), "tableColumn")
             name = root.get("displayName") or root.get("name") or ""
-            headers, totals = (
-                _number(root.get("headerRowCount"), 1),
-                _number(root.get("totalsRowCount")),
-            )
+            headers = _number(root.get("headerRowCount"), 1)
+            totals = _number(root.get("totalsRowCount"))
             names = tuple(column.get("name") or "" for column in columns)
             found.append(Table(name, area, names, headers, totals, part))
         return found
+
+    def named_tables(self) -> dict[str, tuple[str, Table]]:
+        """Return all tables by the small letters of their names, each with its sheet's name."""
+        return {
+            table.name.lower(): (sheet.name, table)
+            for sheet in self.sheets
+            for table in self.tables(sheet)
+        }
 
     def value(self, cell: RawCell) -> Value:
         """Return what a cell holds; a formula without stored result is blank."""

@@ -11,12 +11,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ..book.workbook import Value
-from ..syntax.address import MAX_COL, MAX_ROW, Area
+from ..syntax.address import MAX_COL, MAX_ROW, WHOLE, Area
 from ..syntax.expression import Call, Part, parse
 from ..syntax.formula import Token, join, tokens
 from ..syntax.function import DYNAMIC
 
-WHOLE = Area(1, 1, MAX_ROW, MAX_COL)
 Look = Callable[[str, int, int], Value]  # what a cell holds now: sheet, row, column
 
 

@@ -51,9 +51,8 @@ class Shape:
 class Forms:
     """The forms of one sheet's formulas."""
 
-    def __init__(self, reader: Reader, sheet: str) -> None:
+    def __init__(self, reader: Reader) -> None:
         self._reader = reader
-        self._sheet = sheet
         self._shapes: dict[tuple[str, ...], Shape] = {}
 
     def of(self, pieces: list[str], place: Place) -> tuple[Form, list[int]]:

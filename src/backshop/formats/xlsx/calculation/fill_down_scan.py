@@ -50,7 +50,7 @@ class _Template(NamedTuple):
 def scan(book: Book, xml: SheetXml, sheet: str, reader: Reader, room: int) -> Scanned:
     """Gather the formulas of a sheet; beyond `room` they are only counted out."""
     found = Scanned()
-    forms = Forms(reader, sheet)
+    forms = Forms(reader)
     templates: dict[tuple[str, int], _Template | None] = {}
     open_runs: dict[int, Run] = {}  # by column, the one the next row may go on with
     for seen in _formulas(book, xml):

@@ -52,11 +52,7 @@ class Reader:
         }
         self.index = {sheet.name: sheet.index for sheet in book.sheets}
         self._spans: dict[str, dict[int, RowSpan]] = {}  # of sheets whose cells were looked at
-        self.tables: dict[str, tuple[str, Table]] = {
-            table.name.lower(): (sheet.name, table)
-            for sheet in book.sheets
-            for table in book.tables(sheet)
-        }
+        self.tables = book.named_tables()
 
     def node(self, sheet: str, cell: RawCell, text: str, reason: str | None = None) -> Node:
         """Read one formula whole; with a `reason` not even that."""

@@ -17,7 +17,7 @@ from backshop.formats.protocol import Json
 
 from ..book.cell_xml import Content
 from ..book.element_order import insert_in_order
-from ..book.sheet_edit import SheetEdit
+from ..book.sheet_edit import SheetEdit, shows
 from ..book.sheet_xml import RowSpan, SheetXml
 from ..book.splice import render
 from ..book.workbook import Book, child, like
@@ -144,8 +144,7 @@ def _follow(graph: Graph, changed: set[Place], dirty: set[Place], *, moved: bool
 def _touches(area: Area, cells: set[tuple[int, int]]) -> bool:
     if area.count > len(cells):
         return any(area.has(*cell) for cell in cells)
-    rows, cols = range(area.row1, area.row2 + 1), range(area.col1, area.col2 + 1)
-    return any((row, col) in cells for row in rows for col in cols)
+    return any(cell in cells for cell in area.cells())
 
 
 def _is_led_astray(node: Node, unsure: dict[str, set[tuple[int, int]]]) -> bool:
@@ -373,23 +372,13 @@ def _patch(book: Book, graph: Graph, dirty: Iterable[Place], values: dict[Place,
         node, value = graph.nodes[place], values.get(place)
         if value is None and not node.cached:
             continue
-        if value is not None and _shows(book, node, value):
+        if value is not None and shows(book.value(node.raw), value):
             continue
         edit.patch(place.row, place.col).cache = (value,)
     for edit in edits.values():
         if edit.changed and edit.sheet.part:
             book.package.put(edit.sheet.part, render(edit))
     book.forget()
-
-
-def _shows(book: Book, node: Node, value: Content) -> bool:
-    """Whether the stored result is this one already."""
-    now = book.value(node.raw)
-    if value.kind == "number":
-        return now.kind in {"number", "date"} and now.number == float(value.text)
-    if value.kind == "boolean":
-        return now.kind == "boolean" and now.number == float(value.text)
-    return now.kind == value.kind and now.text == value.text
 
 
 def flag_full_calculation(book: Book) -> None:

@@ -54,7 +54,8 @@ def mark(book: Book) -> int:
         folder, slash, _ = book.part.rpartition("/")
         part = package.unused(f"{folder}{slash}metadata.xml")
         package.add_rel(book.part, book.in_dialect(_REL), part.removeprefix(folder + slash))
-        root = parse_xml(b'<metadata xmlns="%s"/>' % _namespace(book).encode())
+        namespace = str(etree.QName(book.root).namespace or "")
+        root = parse_xml(b'<metadata xmlns="%s"/>' % namespace.encode())
     else:
         root = package.xml(part)
     number = _found(root)
@@ -64,10 +65,6 @@ def mark(book: Book) -> int:
         package.set_content_type(part, _TYPE)
         book.forget()
     return number
-
-
-def _namespace(book: Book) -> str:
-    return str(etree.QName(book.root).namespace or "")
 
 
 def _found(root: etree._Element) -> int | None:

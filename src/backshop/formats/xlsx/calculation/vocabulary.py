@@ -23,9 +23,5 @@ class Vocabulary:
             {sheet.name.lower(): sheet.name for sheet in book.sheets},
             {item.name.lower(): item.name for item in book.names},
             {item.name.lower(): item.refers_to for item in book.names},
-            {
-                table.name.lower(): (sheet.name, table)
-                for sheet in book.sheets
-                for table in book.tables(sheet)
-            },
+            book.named_tables(),
         )

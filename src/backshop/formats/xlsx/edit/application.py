@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from pathlib import Path
 
 from backshop.formats.errors import fail
@@ -27,7 +28,7 @@ def apply_ops(base: Source | None, request: OpsRequest, out: Path) -> Applied:
     start = resolve_base(base, request)
     decoded = decode(request.operations, SPECS)
     warnings = Warnings([*start.warnings, *decoded.warnings])
-    package = _open(start.source)
+    package = Package.open_base(start.source, blank_workbook)
     session = Session(Book(package), warnings, pristine=start.source is None)
     changes = [(op.index, RUN[op.name](session, op)) for op in decoded.ops]
     session.flush()
@@ -39,14 +40,6 @@ def apply_ops(base: Source | None, request: OpsRequest, out: Path) -> Applied:
         changes=tuple(changes),
         recalculate=request.recalculate,
     )
-
-
-def _open(source: Source | None) -> Package:
-    if source is None:
-        return Package.from_bytes(blank_workbook())
-    package = Package.open(source)
-    package.refuse_unwritable()
-    return package
 
 
 def finish(
@@ -180,9 +173,7 @@ def focus(session: Session) -> dict[str, Json] | None:
     for sheet, areas in session.touched.items():
         if session.book.find(sheet) is None:
             continue
-        box = areas[0]
-        for area in areas[1:]:
-            box = box.join(area)
+        box = reduce(Area.join, areas)
         weight = sum(area.count for area in areas)
         if best is None or weight >= best[0]:
             best = (weight, sheet, box)

@@ -71,12 +71,7 @@ def set_cells(session: Session, op: Op) -> str:
             _refuse_in_table(edit, area, f"{at}.cell")
             value = replace(value, ref=str(area))
             session.count(area.count - 1, f"{at}.cell")
-            decoded += [
-                ((row, col), EMPTY, kind, look, at)
-                for row in range(area.row1, area.row2 + 1)
-                for col in range(area.col1, area.col2 + 1)
-                if (row, col) != place
-            ]
+            decoded += [(one, EMPTY, kind, look, at) for one in area.cells() if one != place]
         decoded.append((place, value, kind, look, at))
     edit.load({place[0] for place, *_ in decoded})
     places = {place for place, *_ in decoded}
@@ -148,7 +143,7 @@ def take_in(
     far = far_below(edit, list(tables), area)
     if far is not None:
         session.warnings.add("table_not_extended", area.height, far)
-    touched = [t for t in tables if area.col1 <= t.area.col2 and t.area.col1 <= area.col2]
+    touched = [table for table in tables if table.area.shares_columns(area)]
     rows = range(area.row1, area.row2 + 1)
     filled = {
         place: text
@@ -269,16 +264,11 @@ def refuse_arrays(
         if not array.area.has(*place):
             continue
         if array.dynamic and place == array.anchor:
-            for row in range(array.area.row1, array.area.row2 + 1):
-                for col in range(array.area.col1, array.area.col2 + 1):
-                    if (row, col) != place and edit.formula(row, col) is None:
-                        edit.set_content(row, col, EMPTY)  # what had spilled goes with its formula
+            for cell in array.area.cells():
+                if cell != place and edit.formula(*cell) is None:
+                    edit.set_content(*cell, EMPTY)  # what had spilled goes with its formula
             return
-        rows = range(array.area.row1, array.area.row2 + 1)
-        whole = all(
-            (r, c) in places for r in rows for c in range(array.area.col1, array.area.col2 + 1)
-        )
-        if not whole:
+        if not places.issuperset(array.area.cells()):
             raise problem(
                 "op_conflict",
                 where,
@@ -346,11 +336,10 @@ def set_style(session: Session, op: Op) -> str:
     session.count(area.count, f"{op.where}.range")
     look = read_look(op.args["style"], f"{op.where}.style", session.warnings)
     edit.load(range(area.row1, area.row2 + 1))
-    for row in range(area.row1, area.row2 + 1):
-        for col in range(area.col1, area.col2 + 1):
-            session.check_writable(edit, row, col, f"{op.where}.range")
-            if not look.empty:
-                edit.set_style(row, col, session.styles.derive(edit.style(row, col), look))
+    for place in area.cells():
+        session.check_writable(edit, *place, f"{op.where}.range")
+        if not look.empty:
+            edit.set_style(*place, session.styles.derive(edit.style(*place), look))
     session.aim(edit, area, "style")
     return f"{edit.sheet.name}!{area} styled"
 

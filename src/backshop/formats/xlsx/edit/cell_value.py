@@ -124,8 +124,6 @@ def _number(value: Json, where: str) -> str:
 
 
 def _boolean(value: Json, where: str) -> str:
-    if isinstance(value, bool):
-        return str(int(value))
     if isinstance(value, int | float) and value in (0, 1):
         return str(int(value))
     word = _TRUE.get(value.strip().lower()) if isinstance(value, str) else None

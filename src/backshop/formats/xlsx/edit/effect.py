@@ -10,9 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from lxml import etree
-
-from backshop.formats.package.guard import parse_xml
+from backshop.formats.package.guard import Element, parse_xml
 from backshop.formats.package.package import CONTENT_TYPES, canonical, canonical_element
 from backshop.formats.protocol import Effect, Effects
 
@@ -248,14 +246,8 @@ def _content(value: Value) -> object:
 def _differences(
     old: tuple[object, str | None, int], new: tuple[object, str | None, int]
 ) -> list[str]:
-    found = []
-    if old[1] != new[1]:
-        found.append("formula")
-    if old[0] != new[0]:
-        found.append("value")
-    if old[2] != new[2]:
-        found.append("style")
-    return found
+    aspects = (("formula", 1), ("value", 0), ("style", 2))
+    return [aspect for aspect, place in aspects if old[place] != new[place]]
 
 
 def _tag(xml: SheetXml | None, row: RowSpan | None) -> dict[bytes, bytes]:
@@ -331,20 +323,20 @@ def _frames(name: str, before: SheetXml | None, after: SheetXml) -> Iterator[Eff
             yield Effect(kind="sheet", where=name, aspect=_ASPECTS.get(item, item))
 
 
-def _keys(elements: Iterable[etree._Element]) -> list[bytes]:
+def _keys(elements: Iterable[Element]) -> list[bytes]:
     return [canonical_element(element) for element in elements]
 
 
-def _merges(name: str, old: etree._Element, new: etree._Element) -> Iterator[Effect]:
-    def refs(root: etree._Element) -> set[str]:
+def _merges(name: str, old: Element, new: Element) -> Iterator[Effect]:
+    def refs(root: Element) -> set[str]:
         return {item.get("ref") or "" for item in children(child(root, "mergeCells"), "mergeCell")}
 
     for ref in sorted(refs(old) ^ refs(new)):
         yield Effect(kind="cell", where=f"{name}!{ref}", aspect="structure")
 
 
-def _columns(name: str, old: etree._Element, new: etree._Element) -> Iterator[Effect]:
-    def runs(root: etree._Element) -> dict[int, dict[str, str]]:
+def _columns(name: str, old: Element, new: Element) -> Iterator[Effect]:
+    def runs(root: Element) -> dict[int, dict[str, str]]:
         found: dict[int, dict[str, str]] = {}
         for item in children(child(root, "cols"), "col"):
             rest = {str(k): str(v) for k, v in item.attrib.items() if k not in {"min", "max"}}
@@ -359,7 +351,7 @@ def _columns(name: str, old: etree._Element, new: etree._Element) -> Iterator[Ef
             yield Effect(kind="column", where=f"{name}!{letters}:{letters}", aspect="structure")
 
 
-def only_appended(old: etree._Element, new: etree._Element) -> bool:
+def only_appended(old: Element, new: Element) -> bool:
     """Whether a style table kept every entry it had, in its place (F18.2)."""
     names = {local(item) for item in [*old, *new]} - {""}
     for name in names:

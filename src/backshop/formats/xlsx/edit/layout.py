@@ -124,9 +124,7 @@ def _split(parent: etree._Element, found: etree._Element, col: int) -> etree._El
         pieces.insert(0, etree.Element(tag, {**shared, "max": str(col - 1)}))
     if col < last:
         pieces.append(etree.Element(tag, {**shared, "min": str(col + 1)}))
-    parent.remove(found)
-    for offset, piece in enumerate(pieces):
-        parent.insert(at + offset, piece)
+    parent[at : at + 1] = pieces
     return middle
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from time import monotonic
 from typing import TypeVar
 
@@ -63,18 +64,15 @@ class Session:
 
     def __post_init__(self) -> None:
         self.styles = StyleSheet(self.book)
-        self._vocabulary: Vocabulary | None = None
 
-    @property
+    @cached_property
     def vocabulary(self) -> Vocabulary:
         """What formulas may name."""
-        if self._vocabulary is None:
-            self._vocabulary = Vocabulary.of(self.book)
-        return self._vocabulary
+        return Vocabulary.of(self.book)
 
     def forget_vocabulary(self) -> None:
-        """Let what formulas may name be gathered again: a table grew."""
-        self._vocabulary = None
+        """Let what formulas may name be gathered again: a sheet came, or a table grew."""
+        vars(self).pop("vocabulary", None)
 
     def check_sheets(self) -> None:
         """Refuse formulas that name a sheet which no operation of the call has made (F24.12)."""
@@ -123,9 +121,7 @@ class Session:
             if self.book.find(name) is None:
                 self.moves.append(SheetMove(self.book.sheets[0].name, name))
                 structure.rename(self.book, self.book.sheets[0], name)
-            self._vocabulary = None
             return self.book.sheet(name)
-        self._vocabulary = None
         return structure.add_sheet(self.book, name, position)
 
     def count(self, cells: int, where: str) -> None:
@@ -147,7 +143,7 @@ class Session:
 
     def flush(self) -> None:
         """Put every pending change into the package."""
-        self._vocabulary = None
+        self.forget_vocabulary()
         for part, edit in self.edits.items():
             if edit.changed:
                 for count, where in left_outside(edit):

@@ -8,7 +8,7 @@ from backshop.formats.write.operation import Arg, as_list, item_fields, problem
 from ..book.sheet_edit import SheetEdit
 from ..book.workbook import child, truth
 from ..calculation.moved_reference import SheetMove
-from ..syntax.address import MAX_COL, MAX_ROW, Area, column_name, parse_column
+from ..syntax.address import MAX_COL, MAX_ROW, WHOLE, Area, column_name, parse_column
 from . import layout, structure
 from .cell_operation import area_of
 from .session import Session, Target
@@ -96,7 +96,7 @@ def unmerge_all(session: Session, edit: SheetEdit, where: str) -> None:
     """Take every merge of a sheet apart, so that what is written anew is seen in every cell."""
     for merge in edit.frame.merges:
         session.check_writable(edit, merge.row1, merge.col1, where)
-    for merge in layout.unmerge(edit, Area(1, 1, MAX_ROW, MAX_COL)):
+    for merge in layout.unmerge(edit, WHOLE):
         session.aim(edit, merge, "structure")
 
 

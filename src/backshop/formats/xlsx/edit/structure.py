@@ -60,15 +60,11 @@ def add_sheet(book: Book, name: str, position: int | None) -> Sheet:
     package = book.package
     folder = book.part.rpartition("/")[0]
     base = f"{folder}/" if folder else ""
-    taken = {name.lower() for name in (*package.names, *package.fresh().names)}  # deleted ones too
-    number = next(
-        n for n in range(1, 100_000) if f"{base}worksheets/sheet{n}.xml".lower() not in taken
-    )
-    part = f"{base}worksheets/sheet{number}.xml"
+    part = package.numbered(f"{base}worksheets/sheet", ".xml")
     kind = book.in_dialect(SHEET_REL)
     package.put(part, book.in_dialect(EMPTY_SHEET).encode())
     package.set_content_type(part, SHEET_TYPE)
-    link = package.add_rel(book.part, kind, f"worksheets/sheet{number}.xml")
+    link = package.add_rel(book.part, kind, part.removeprefix(base))
     book.__dict__.pop("rels", None)
     parent = _list(book)
     items = children(parent, "sheet")
@@ -126,7 +122,6 @@ def delete(book: Book, sheet: Sheet, where: str) -> tuple[SheetMove, int]:
     if names is not None and not len(names):
         book.root.remove(names)
     _shift_indexes(book, sheet.index + 1, -1)
-    _clamp_views(book)
     package = book.package
     if sheet.rel_id:
         package.remove_rel(book.part, sheet.rel_id)
@@ -134,15 +129,6 @@ def delete(book: Book, sheet: Sheet, where: str) -> tuple[SheetMove, int]:
     if sheet.part:
         _remove_tree(book, sheet.part)
     return move, follow(book, move)
-
-
-def _clamp_views(book: Book) -> None:
-    count = len(children(_list(book), "sheet"))
-    for view in children(child(book.root, "bookViews"), "workbookView"):
-        for key in ("activeTab", "firstSheet"):
-            value = view.get(key)
-            if value and value.isdigit() and int(value) >= count:
-                view.set(key, str(count - 1))
 
 
 def _remove_tree(book: Book, part: str) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from lxml import etree
-
+from backshop.formats.package.guard import Element
 from backshop.formats.write.operation import problem
 
 from ..book.sheet_edit import SheetEdit
@@ -27,8 +26,7 @@ def tables_above(edit: SheetEdit) -> list[Table]:
 def refuse_totals(tables: list[Table], area: Area, where: str) -> None:
     """Refuse rows below a totals row: they would look like the table's and not be counted."""
     for table in tables:
-        beside = area.col2 < table.area.col1 or area.col1 > table.area.col2
-        if table.totals_rows and not beside:
+        if table.totals_rows and table.area.shares_columns(area):
             start = f"{column_name(area.col1)}{area.row1}"
             raise problem(
                 "op_conflict",
@@ -42,8 +40,6 @@ def grow(book: Book, edit: SheetEdit, tables: list[Table], area: Area) -> dict[s
     """Take appended rows into the tables above them; return by part the row each ends in now."""
     grown: dict[str, int] = {}
     for table in tables:
-        if area.col2 < table.area.col1 or area.col1 > table.area.col2:
-            continue
         if area.row2 <= table.area.row2:
             continue
         root = book.package.xml(table.part)
@@ -54,7 +50,7 @@ def grow(book: Book, edit: SheetEdit, tables: list[Table], area: Area) -> dict[s
     return grown
 
 
-def extend(root: etree._Element, last_row: int) -> None:
+def extend(root: Element, last_row: int) -> None:
     """Let a table and its filter end in another row."""
     for element in (root, child(root, "autoFilter")):
         area = parse_area(element.get("ref") or "") if element is not None else None
@@ -106,15 +102,10 @@ def left_outside(edit: SheetEdit) -> list[tuple[int, str]]:
 
 def far_below(edit: SheetEdit, tables: list[Table], area: Area) -> str | None:
     """Return where appended rows went, when a table of their columns ends further up."""
-    if any(area.col1 <= t.area.col2 and t.area.col1 <= area.col2 for t in tables):
+    if any(table.area.shares_columns(area) for table in tables):
         return None
-    over = [
-        table
-        for table in edit.tables
-        if table.area.row2 < area.row1
-        and area.col1 <= table.area.col2
-        and table.area.col1 <= area.col2
-    ]
+    above = [table for table in edit.tables if table.area.row2 < area.row1]
+    over = [table for table in above if table.area.shares_columns(area)]
     if not over:
         return None
     lowest = max(over, key=lambda table: table.area.row2)

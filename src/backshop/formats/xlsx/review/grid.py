@@ -16,13 +16,13 @@ from ..book import number_format
 from ..book.array import Unshown, spread_formulas
 from ..book.extent import Extent, Opened, opened
 from ..book.frame import Frame
-from ..book.sheet_xml import RawCell, RowSpan, SheetXml, attributes
+from ..book.sheet_xml import RawCell, RowSpan, SheetXml, attributes, row_pairs
 from ..book.workbook import Book, Sheet, child, children
 from ..edit.effect import only_appended
 from ..read import choose_sheet
 from ..style import look_words
 from ..style.look import Looks
-from ..syntax.address import MAX_COL, MAX_ROW, Area, cell_name, column_name
+from ..syntax.address import MAX_COL, MAX_ROW, WHOLE, Area, cell_name, column_name
 
 
 def extract_grid(
@@ -320,7 +320,7 @@ class _Side:
         self._book = book
         self._looks = Looks(book)
         self._known: dict[int, JsonObject] = {}
-        self._area = area or Area(1, 1, MAX_ROW, MAX_COL)
+        self._area = area or WHOLE
         self._extent = looked_at.extent(sheet) if looked_at and sheet else None
         self.xml = book.xml(sheet) if sheet else None
 
@@ -374,16 +374,9 @@ def _changes(
 ) -> Iterator[tuple[int, int, JsonObject]]:
     """Go through the changed cells: row and column from 1, and what changed."""
     compared = _Compared(before, after)
-    lefts, rights = before.rows(), after.rows()
-    left, right = next(lefts, None), next(rights, None)
-    while left or right:
-        row = min(item.number for item in (left, right) if item)
-        one = left if left and left.number == row else None
-        two = right if right and right.number == row else None
+    for row, one, two in row_pairs(before.rows(), after.rows()):
         if not (comparable and one and two and _equal(before.xml, one, after.xml, two)):
             yield from compared.row(row, one, two)
-        left = next(lefts, None) if one else left
-        right = next(rights, None) if two else right
 
 
 def _same_meaning(old: Book, new: Book) -> bool:

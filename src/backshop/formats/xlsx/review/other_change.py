@@ -4,33 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
 
-from lxml import etree
-
-from backshop.formats.diff.part_diff import (
-    Comparison,
-    Found,
-    Owners,
-    Pair,
-    Place,
-    Rules,
-    differing,
-    differs,
-    groups,
-    of_chart,
-    part_words,
-    printed,
-)
+from backshop.formats.diff import part_diff
+from backshop.formats.package.guard import Element
 from backshop.formats.package.package import Package
 from backshop.formats.protocol import JsonObject, Source
 
-from ..book.sheet_xml import RowSpan, SheetXml, attributes
+from ..book.sheet_xml import SheetXml, attributes, row_pairs
 from ..book.workbook import Book, child, children, local
 from ..edit.effect import only_appended
 from ..style.look import Looks
-
-Element = etree._Element
 
 _SHARED = ("worksheet", "styles", "sharedStrings", "theme")
 _NOT_ROW = frozenset({b"r", b"spans"})
@@ -44,7 +27,7 @@ _COUNTS = frozenset({"calcId", "fullCalcOnLoad", "calcCompleted", "forceFullCalc
 def diff_rest(before: Source, after: Source) -> JsonObject:
     """Return what changed and the cells' own difference does not tell."""
     old, new = Book(Package.open(before)), Book(Package.open(after))
-    return Comparison(old.package, new.package, _Knowledge(old, new).rules()).run()
+    return part_diff.Comparison(old.package, new.package, _Knowledge(old, new).rules()).run()
 
 
 class _Knowledge:
@@ -55,7 +38,7 @@ class _Knowledge:
         sheets = [[sheet for sheet in book.sheets if sheet.part] for book in self._books]
         self._sheets = sheets
         self._owners = [
-            Owners(book.package, [sheet.part or "" for sheet in own], _SHARED)
+            part_diff.Owners(book.package, [sheet.part or "" for sheet in own], _SHARED)
             for book, own in zip(self._books, sheets, strict=True)
         ]
         names = {sheet.name.lower(): sheet for sheet in sheets[0]}
@@ -68,10 +51,10 @@ class _Knowledge:
         self._pairs = pairs
         self._known = ({a.part for a, _ in pairs}, {b.part for _, b in pairs})
 
-    def rules(self) -> Rules:
+    def rules(self) -> part_diff.Rules:
         """Return what is known of the parts."""
         alone = (sheet.part or "" for sheet in self._sheets[0] if sheet.part not in self._known[0])
-        return Rules(
+        return part_diff.Rules(
             place=self._place,
             twins={a.part: b.part for a, b in self._pairs if a.part and b.part},
             apart=frozenset(alone),
@@ -81,22 +64,22 @@ class _Knowledge:
             skipped_relations=frozenset({"image", "worksheet", "calcChain"}),
         )
 
-    def _place(self, part: str, is_new: bool) -> Place | None:
+    def _place(self, part: str, is_new: bool) -> part_diff.Place | None:
         at = self._owners[is_new].of(part)
         if at is None:
             main = self._books[is_new].part
-            return Place("workbook") if part == main else None
+            return part_diff.Place("workbook") if part == main else None
         name = self._sheets[is_new][at].name
         if part in self._owners[is_new].index:
-            return Place(f"sheet {name}", "sheet", at)
-        return Place(f"{part_words(part)} on sheet {name}", "sheet", at)
+            return part_diff.Place(f"sheet {name}", "sheet", at)
+        return part_diff.Place(f"{part_diff.part_words(part)} on sheet {name}", "sheet", at)
 
     def _is_told(self, part: str, is_new: bool) -> bool:
         at = self._owners[is_new].of(part)
         alone = at is not None and self._sheets[is_new][at].part not in self._known[is_new]
         return alone or part == self._books[is_new].related("sharedStrings")
 
-    def _told(self, pair: Pair) -> Found | None:
+    def _told(self, pair: part_diff.Pair) -> part_diff.Found | None:
         new = self._books[1]
         if pair.new_name == new.part:
             return self._of_workbook(pair)
@@ -109,9 +92,9 @@ class _Knowledge:
         if (xmls := self._xmls(pair)) is not None:
             pair.old, pair.new = (xml.frame() for xml in xmls)  # a tree of the cells is too large
             return self._of_sheet(pair, *xmls)
-        return of_chart(pair) if local(pair.new) == "chartSpace" else None
+        return part_diff.of_chart(pair) if local(pair.new) == "chartSpace" else None
 
-    def _xmls(self, pair: Pair) -> tuple[SheetXml, SheetXml] | None:
+    def _xmls(self, pair: part_diff.Pair) -> tuple[SheetXml, SheetXml] | None:
         """Return both versions of a sheet with cells, None for other parts."""
         found = [
             book.xml(sheet)
@@ -124,24 +107,24 @@ class _Knowledge:
         old, new = found if len(found) == len(self._books) else (None, None)
         return None if old is None or new is None else (old, new)
 
-    def _differs(self, pair: Pair) -> bool:
+    def _differs(self, pair: part_diff.Pair) -> bool:
         """Whether two versions differ in more than packaging; cells by their bytes."""
         if pair.new_name == self._books[1].related("sharedStrings"):
             return True
         xmls = self._xmls(pair)
         if xmls is None:
-            return differs(pair)
+            return part_diff.differs(pair)
         old, new = (_HINTS.sub(b"", xml.data[xml.start : xml.end]) for xml in xmls)
         return old != new
 
-    def _of_workbook(self, pair: Pair) -> Found:
+    def _of_workbook(self, pair: part_diff.Pair) -> part_diff.Found:
         for root in (pair.old, pair.new):
             for item in children(root, "calcPr"):
                 for name in _COUNTS & set(item.attrib):
                     del item.attrib[str(name)]
                 if not item.attrib and not len(item):
                     root.remove(item)
-        found = groups(pair, frozenset({"sheets"}))
+        found = part_diff.groups(pair, frozenset({"sheets"}))
         order = [
             self._books[0].sheets.index(a)
             for a, _ in sorted(self._pairs, key=lambda two: two[1].index)
@@ -152,8 +135,8 @@ class _Knowledge:
 
     # --- one sheet -----------------------------------------------------------------------------
 
-    def _of_sheet(self, pair: Pair, old: SheetXml, new: SheetXml) -> Found:
-        found = groups(pair, frozenset({"sheetData"}))
+    def _of_sheet(self, pair: part_diff.Pair, old: SheetXml, new: SheetXml) -> part_diff.Found:
+        found = part_diff.groups(pair, frozenset({"sheetData"}))
         rows, cells, formulas = _Rows(*self._books).compare(old, new)
         found += [("heights, outline or formats of rows", rows)] if rows else []
         found += [("other formats of cells", cells)] if cells else []
@@ -173,7 +156,7 @@ class _Rows:
     def compare(self, old: SheetXml, new: SheetXml) -> tuple[int, int, int]:
         """Return how many rows, cells and formulas differ."""
         rows = cells = formulas = 0
-        for left, right in _row_pairs(old, new):
+        for _, left, right in row_pairs(old.iter_rows(), new.iter_rows()):
             if left is None or right is None:
                 row, xml, side = (left, old, 0) if left else (right, new, 1)
                 rows += bool(row and self._row(xml.data[row.start : row.end], side))
@@ -222,29 +205,18 @@ class _Rows:
         return self._same[one, two]
 
 
-def _row_pairs(old: SheetXml, new: SheetXml) -> Iterator[tuple[RowSpan | None, RowSpan | None]]:
-    """Go through the rows of both; one that a side does not have is None there."""
-    lefts, rights = old.iter_rows(), new.iter_rows()
-    left, right = next(lefts, None), next(rights, None)
-    while left or right:
-        row = min(one.number for one in (left, right) if one)
-        here = left if left and left.number == row else None
-        there = right if right and right.number == row else None
-        yield here, there
-        left = next(lefts, None) if here else left
-        right = next(rights, None) if there else right
-
-
 def _formats(looks: Looks) -> list[str]:
     """Return every cell format with all that it says, its font and the like in place."""
     lists = {
-        name: [printed(item, {}) for item in looks.table(table)]
+        name: [part_diff.printed(item, {}) for item in looks.table(table)]
         for name, table in (("fontId", "fonts"), ("fillId", "fills"), ("borderId", "borders"))
     }
     codes = {item.get("numFmtId"): item.get("formatCode") for item in looks.table("numFmts")}
     found = []
     for xf in looks.xfs:
-        said = [printed(one, {}) for one in xf if local(one) in ("alignment", "protection")]
+        said = [
+            part_diff.printed(one, {}) for one in xf if local(one) in ("alignment", "protection")
+        ]
         for name, entries in lists.items():
             at = xf.get(name) or "0"
             said.append(entries[int(at)] if at.isdigit() and int(at) < len(entries) else "")
@@ -255,20 +227,20 @@ def _formats(looks: Looks) -> list[str]:
     return found
 
 
-def _of_styles(pair: Pair) -> Found:
+def _of_styles(pair: part_diff.Pair) -> part_diff.Found:
     """Return what changed in the style tables and is not seen at a cell."""
     if only_appended(pair.old, pair.new):
         return []
-    found = groups(pair, _TABLES | {"cellStyles"})
+    found = part_diff.groups(pair, _TABLES | {"cellStyles"})
     sides = []
     for root in (pair.old, pair.new):
         said: dict[str, Counter[str]] = {}
         for item in children(child(root, "dxfs"), "dxf"):
-            said.setdefault("formats of conditions", Counter())[printed(item, {})] += 1
+            said.setdefault("formats of conditions", Counter())[part_diff.printed(item, {})] += 1
         for item in children(child(root, "cellStyles"), "cellStyle"):
             said.setdefault(f"cell style {item.get('name')}", Counter())[_named(root, item)] += 1
         sides.append(said)
-    return [*found, *differing(sides[0], sides[1])]
+    return [*found, *part_diff.differing(sides[0], sides[1])]
 
 
 def _named(root: Element, style: Element) -> str:
@@ -278,7 +250,7 @@ def _named(root: Element, style: Element) -> str:
     xf = xfs[int(at)] if at.isdigit() and int(at) < len(xfs) else None
     if xf is None:
         return ""
-    said = [printed(one, {}) for one in xf]
+    said = [part_diff.printed(one, {}) for one in xf]
     for name, table, entry in (
         ("fontId", "fonts", "font"),
         ("fillId", "fills", "fill"),
@@ -287,19 +259,14 @@ def _named(root: Element, style: Element) -> str:
         entries = children(child(root, table), entry)
         index = xf.get(name) or "0"
         known = index.isdigit() and int(index) < len(entries)
-        said.append(printed(entries[int(index)], {}) if known else "")
+        said.append(part_diff.printed(entries[int(index)], {}) if known else "")
     return "\1".join([*said, xf.get("numFmtId") or "0"])
 
 
-def _of_strings(old: bytes, new: bytes) -> Found:
+def _of_strings(old: bytes, new: bytes) -> part_diff.Found:
     """Return texts with looks of their own inside a cell; plain ones are told cell by cell."""
     sides = [
-        Counter(
-            text
-            for text in re.findall(rb"<(?:[\w.\-]+:)?si\b.*?</(?:[\w.\-]+:)?si\s*>", data, re.S)
-            if _RICH.search(text)
-        )
-        for data in (old, new)
+        Counter(text for text in _STRING.findall(data) if _RICH.search(text)) for data in (old, new)
     ]
     count = max((sides[0] - sides[1]).total(), (sides[1] - sides[0]).total())
     return [("formatting inside the text of cells", count)] if count else []

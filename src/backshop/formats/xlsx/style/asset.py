@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
 
@@ -11,10 +11,15 @@ from lxml import etree
 from backshop.formats.package.package import Package
 from backshop.formats.protocol import Applied, Json, Source
 from backshop.formats.warning import Warnings
-from backshop.formats.write.operation import Arg, item_fields, nearest, problem
+from backshop.formats.write.asset_request import (
+    AssetRequest,
+    asset_ids,
+    copy_each,
+    no_target,
+    read_requests,
+)
 
 from ..book.element_order import insert_in_order
-from ..book.number_format import BUILTIN
 from ..book.sheet_edit import SheetEdit
 from ..book.stylesheet import Look, StyleSheet
 from ..book.workbook import Book, child, children, like
@@ -24,15 +29,6 @@ from ..edit.session import Session, Target
 from ..syntax.address import MAX_ROW, Area, parse_area, parse_cell
 from .report import COPYABLE, get_styles
 
-_ARGS = (
-    Arg("asset_id", str, required=True),
-    Arg("target_sheet", str),
-    Arg("target", str),
-    Arg("target_slide", int),
-    Arg("target_shape", int),
-    Arg("overwrite", bool),
-)
-
 
 def copy_assets(source: Source, target: Source, assets: Json, out: Path) -> Applied:
     """Write `target` with assets of `source` to `out`; all or none."""
@@ -41,17 +37,13 @@ def copy_assets(source: Source, target: Source, assets: Json, out: Path) -> Appl
     package.refuse_unwritable()
     warnings = Warnings()
     session = Session(Book(package), warnings)
-    wishes = _wishes(assets, warnings)
-    copied: list[Json] = []
-    for index, wish in enumerate(wishes):
-        where = f"assets[{index}]"
-        kind, _, name = str(wish["asset_id"]).partition(":")
-        copier = _COPIERS.get(kind)
-        if copier is None or not name:
-            raise _unknown(source, str(wish["asset_id"]), where)
-        if not copier(giver, session, name, wish, where):
-            raise _unknown(source, str(wish["asset_id"]), where)
-        copied.append(str(wish["asset_id"]))
+    requests = read_requests(assets, warnings, _arrow)
+
+    def copy(request: AssetRequest) -> bool | None:
+        copier = _COPIERS.get(request.kind) if request.name else None
+        return (copier is not None and copier(giver, session, request)) or None
+
+    copied = copy_each(requests, copy, lambda: _known(source))
     session.flush()
     return finish(
         session,
@@ -64,30 +56,12 @@ def copy_assets(source: Source, target: Source, assets: Json, out: Path) -> Appl
     )
 
 
-def _wishes(assets: Json, warnings: Warnings) -> list[dict[str, Json]]:
-    if isinstance(assets, str) or not isinstance(assets, list | tuple):
-        raise problem("bad_type", "assets", "must be a list")
-    if not assets:
-        raise problem("missing_field", "assets", "at least one asset is needed")
-    found = []
-    for index, item in enumerate(assets):
-        where = f"assets[{index}]"
-        if isinstance(item, str):
-            item = _arrow(item)
-        if not isinstance(item, Mapping):
-            raise problem("bad_type", where, "must be an object or text")
-        found.append(item_fields(item, _ARGS, where, warnings))
-    return found
-
-
 def _arrow(text: str) -> dict[str, Json]:
     """Read `cell_style:Q1!A1->Summary!B2:C3`."""
     asset, arrow, target = text.partition("->")
     if not arrow:
         return {"asset_id": asset.strip()}
-    sheet, mark, area = target.strip().rpartition("!")
-    if not mark:
-        area = target.strip()
+    sheet, _, area = target.strip().rpartition("!")
     return {
         "asset_id": asset.strip(),
         "target_sheet": sheet.strip("'") or None,
@@ -95,45 +69,29 @@ def _arrow(text: str) -> dict[str, Json]:
     }
 
 
-def _unknown(source: Source, asset: str, where: str) -> Exception:
+def _known(source: Source) -> list[str]:
     styles = get_styles(source)
     names = styles["sheets"]
-    known = [
-        *(str(item["asset_id"]) for item in _objects(styles["named_styles"])),
-        *(str(item["asset_id"]) for item in _objects(styles["number_formats"])),
-        *(
-            f"{kind}:{name}"
-            for name in _texts(names)
-            for kind in ("column_widths", "conditional_formats")
-        ),
-    ]
-    hints = nearest(asset, known, 10) or [f"{kind}:…" for kind in COPYABLE]
-    return problem("unknown_asset", where, "the source has no such asset", hints)
+    assert isinstance(names, list)
+    kinds = ("column_widths", "conditional_formats")
+    on_sheets = [f"{kind}:{name}" for name in names for kind in kinds]
+    known = [*asset_ids(styles, "named_styles", "number_formats"), *on_sheets]
+    return known or [f"{kind}:…" for kind in COPYABLE]
 
 
-def _objects(items: Json) -> list[Mapping[str, Json]]:
-    return [i for i in items if isinstance(i, Mapping)] if isinstance(items, list) else []
-
-
-def _texts(items: Json) -> list[str]:
-    return [str(i) for i in items] if isinstance(items, list) else []
-
-
-def _target(
-    session: Session, wish: dict[str, Json], where: str, *, area: bool
-) -> tuple[SheetEdit, Area]:
-    text, sheet = wish["target"], wish["target_sheet"]
-    if isinstance(text, str) and "!" in text and sheet is None:
+def _target(session: Session, request: AssetRequest, *, area: bool) -> tuple[SheetEdit, Area]:
+    text, sheet = request.target, request.target_sheet
+    if text is not None and "!" in text and sheet is None:
         sheet, _, text = text.rpartition("!")
         sheet = sheet.strip("'")
     if sheet is None and len(session.book.sheets) == 1:
         sheet = session.book.sheets[0].name
-    if not isinstance(sheet, str):
-        raise problem("asset_target_missing", where, "target_sheet is needed")
-    edit = session.edit(sheet, where)
-    found = parse_area(text) if isinstance(text, str) else None
+    if sheet is None:
+        raise no_target(request, "target_sheet is needed")
+    edit = session.edit(sheet, request.where)
+    found = parse_area(text) if text is not None else None
     if found is None and area:
-        raise problem("asset_target_missing", where, "target is needed: a range")
+        raise no_target(request, "target is needed: a range")
     return edit, found or Area(1, 1, MAX_ROW, 1)
 
 
@@ -156,7 +114,7 @@ class _Transplant:
             entry = items[number] if number < len(items) else None
             if entry is not None:
                 new.set(key, str(self.taker.append(table, _adopted(entry, self.taker.root))))
-        new.set("numFmtId", str(self.taker.number_format(self._code(source))))
+        new.set("numFmtId", str(self.taker.number_format(self.giver.code_of(source))))
         for inner in source:
             if isinstance(inner.tag, str):
                 new.append(_adopted(inner, self.taker.root))
@@ -165,13 +123,6 @@ class _Transplant:
         else:
             new.set("xfId", str(base))
         return new
-
-    def _code(self, source: etree._Element) -> str:
-        number = source.get("numFmtId") or "0"
-        for item in children(child(self.giver.root, "numFmts"), "numFmt"):
-            if item.get("numFmtId") == number:
-                return item.get("formatCode") or "General"
-        return BUILTIN.get(int(number), "General")
 
 
 def _copied(element: etree._Element) -> dict[str, str]:
@@ -189,25 +140,16 @@ def _adopted(element: etree._Element, root: etree._Element) -> etree._Element:
     return copy
 
 
-def _copy_named(
-    giver: Book, session: Session, name: str, wish: dict[str, Json], where: str
-) -> bool:
+def _copy_named(giver: Book, session: Session, request: AssetRequest) -> bool:
     transplant = _Transplant(giver, session.styles)
-    source = next(
-        (
-            i
-            for i in children(child(transplant.giver.root, "cellStyles"), "cellStyle")
-            if i.get("name") == name
-        ),
-        None,
-    )
+    source = _style_named(child(transplant.giver.root, "cellStyles"), request.name)
     if source is None:
         return False
     taker = session.styles
     table = taker.table("cellStyles")
-    have = next((i for i in children(table, "cellStyle") if i.get("name") == name), None)
+    have = _style_named(table, request.name)
     if have is not None:
-        session.warnings.add("asset_exists", where=name)
+        session.warnings.add("asset_exists", where=request.name)
     else:
         formats = children(child(transplant.giver.root, "cellStyleXfs"), "xf")
         number = int(source.get("xfId") or 0)
@@ -222,19 +164,27 @@ def _copy_named(
         table.append(have)
         table.set("count", str(len(children(table, "cellStyle"))))
         taker.changed = True
-    if wish["target"] is not None:
-        edit, area = _target(session, wish, where, area=True)
+    if request.target is not None:
+        edit, area = _target(session, request, area=True)
         base = int(have.get("xfId") or 0)
         own = deepcopy(children(taker.table("cellStyleXfs"), "xf")[base])
         own.set("xfId", str(base))
         _apply(
-            session, edit, area, lambda _row, _col: taker.append("cellXfs", deepcopy(own)), where
+            session,
+            edit,
+            area,
+            lambda _row, _col: taker.append("cellXfs", deepcopy(own)),
+            request.where,
         )
     return True
 
 
-def _copy_cell(giver: Book, session: Session, name: str, wish: dict[str, Json], where: str) -> bool:
-    sheet_name, _, cell = name.rpartition("!")
+def _style_named(table: etree._Element | None, name: str) -> etree._Element | None:
+    return next((item for item in children(table, "cellStyle") if item.get("name") == name), None)
+
+
+def _copy_cell(giver: Book, session: Session, request: AssetRequest) -> bool:
+    sheet_name, _, cell = request.name.rpartition("!")
     place = parse_cell(cell)
     sheet = giver.find(sheet_name.strip("'"))
     xml = giver.xml(sheet) if sheet else None
@@ -245,20 +195,24 @@ def _copy_cell(giver: Book, session: Session, name: str, wish: dict[str, Json], 
     source = transplant.giver.xf(style)
     if source is None:
         return False
-    edit, area = _target(session, wish, where, area=True)
+    edit, area = _target(session, request, area=True)
     number = session.styles.append("cellXfs", transplant.xf(source, 0))
-    _apply(session, edit, area, lambda _row, _col: number, where)
+    _apply(session, edit, area, lambda _row, _col: number, request.where)
     return True
 
 
-def _copy_format(
-    giver: Book, session: Session, name: str, wish: dict[str, Json], where: str
-) -> bool:
-    if name not in giver.formats.codes.values():
+def _copy_format(giver: Book, session: Session, request: AssetRequest) -> bool:
+    if request.name not in giver.formats.codes.values():
         return False
-    edit, area = _target(session, wish, where, area=True)
-    look = Look(number_format=name)
-    _apply(session, edit, area, lambda r, c: session.styles.derive(edit.style(r, c), look), where)
+    edit, area = _target(session, request, area=True)
+    look = Look(number_format=request.name)
+    _apply(
+        session,
+        edit,
+        area,
+        lambda r, c: session.styles.derive(edit.style(r, c), look),
+        request.where,
+    )
     return True
 
 
@@ -267,24 +221,21 @@ def _apply(
 ) -> None:
     session.count(area.count, where)
     edit.load(range(area.row1, area.row2 + 1))
-    for row in range(area.row1, area.row2 + 1):
-        for col in range(area.col1, area.col2 + 1):
-            session.check_writable(edit, row, col, where)
-            edit.set_style(row, col, style(row, col))
+    for place in area.cells():
+        session.check_writable(edit, *place, where)
+        edit.set_style(*place, style(*place))
     session.aim(edit, area, "style")
 
 
 # --- widths and conditional formats --------------------------------------------------------------
 
 
-def _copy_widths(
-    giver: Book, session: Session, name: str, wish: dict[str, Json], where: str
-) -> bool:
-    sheet = giver.find(name)
+def _copy_widths(giver: Book, session: Session, request: AssetRequest) -> bool:
+    sheet = giver.find(request.name)
     xml = giver.xml(sheet) if sheet else None
     if xml is None:
         return False
-    edit, _ = _target(session, wish, where, area=False)
+    edit, _ = _target(session, request, area=False)
     for item in children(child(xml.frame(), "cols"), "col"):
         first, last = int(item.get("min") or 0), int(item.get("max") or 0)
         width = float(item.get("width") or 0)
@@ -294,15 +245,13 @@ def _copy_widths(
     return True
 
 
-def _copy_conditional(
-    giver: Book, session: Session, name: str, wish: dict[str, Json], where: str
-) -> bool:
-    sheet = giver.find(name)
+def _copy_conditional(giver: Book, session: Session, request: AssetRequest) -> bool:
+    sheet = giver.find(request.name)
     xml = giver.xml(sheet) if sheet else None
     found = children(xml.frame(), "conditionalFormatting") if xml else []
     if not found:
         return False
-    edit, area = _target(session, wish, where, area=True)
+    edit, area = _target(session, request, area=True)
     looks = children(child(StyleSheet(giver).root, "dxfs"), "dxf")
     root = edit.frame.root
     highest = max(
@@ -322,15 +271,12 @@ def _copy_conditional(
         insert_in_order(root, new, layout.ORDER)
     edit.refresh_frame()
     session.aim(edit, area, "structure")
-    session.targets.append(_sheet_target(edit))
+    aspects = frozenset({"conditionalFormatting"})
+    session.targets.append(Target(edit.sheet.name, None, aspects))
     return True
 
 
-def _sheet_target(edit: SheetEdit) -> Target:
-    return Target(edit.sheet.name, None, frozenset({"conditionalFormatting"}))
-
-
-_COPIERS: dict[str, Callable[[Book, Session, str, dict[str, Json], str], bool]] = {
+_COPIERS: dict[str, Callable[[Book, Session, AssetRequest], bool]] = {
     "named_style": _copy_named,
     "cell_style": _copy_cell,
     "number_format": _copy_format,

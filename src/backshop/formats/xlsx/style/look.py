@@ -54,14 +54,7 @@ class Looks:
         part = self._book.related("theme")
         if part is None:
             return list(_DEFAULT_THEME)
-        scheme = next(
-            (
-                e
-                for e in self._book.package.xml(part).iter(etree.Element)
-                if local(e) == "clrScheme"
-            ),
-            None,
-        )
+        scheme = next(self._book.package.xml(part).iter("{*}clrScheme"), None)
         found = []
         for slot in scheme if scheme is not None else ():
             inner = next((e for e in slot if isinstance(e.tag, str)), None)
@@ -145,7 +138,7 @@ class Looks:
         code, _ = self._book.formats.of(index)
         if code != number_format.GENERAL:
             look["number_format"] = code
-        look.update(_alignment(child(xf, "alignment")))
+        look |= _placing(child(xf, "alignment"), _ALIGNED, "wrapText", "wrap_text")
         border = self._entry("borders", xf.get("borderId"))
         if border is not None:
             for side, edge in self.border(border).items():
@@ -172,7 +165,8 @@ class Looks:
         fill = self._entry("fills", xf.get("fillId"))
         if fill is not None and child(fill, "gradientFill") is not None:
             look["fill_detail"] = etree.tostring(fill, method="c14n").decode()
-        look |= _placing(child(xf, "alignment")) | _protection(child(xf, "protection"))
+        look |= _placing(child(xf, "alignment"), _PLACED, "shrinkToFit", "shrink")
+        look |= _protection(child(xf, "protection"))
         border = self._entry("borders", xf.get("borderId"))
         diagonal = child(border, "diagonal") if border is not None else None
         if diagonal is not None and diagonal.get("style") not in {None, "none"}:
@@ -186,31 +180,22 @@ class Looks:
         return items[number] if number < len(items) else None
 
 
-def _alignment(element: etree._Element | None) -> dict[str, Json]:
-    if element is None:
-        return {}
-    found: dict[str, Json] = {}
-    if element.get("horizontal") not in {None, "general"}:
-        found["h_align"] = element.get("horizontal")
-    if element.get("vertical") not in {None, "bottom"}:
-        found["v_align"] = element.get("vertical")
-    if truth(element.get("wrapText")):
-        found["wrap_text"] = True
-    return found
+_ALIGNED = {"horizontal": ("h_align", "general"), "vertical": ("v_align", "bottom")}
+_PLACED = {"indent": ("indent", "0"), "textRotation": ("rotation", "0")}
 
 
-def _placing(element: etree._Element | None) -> dict[str, Json]:
-    """Return how text stands in a cell, besides its alignment."""
+def _placing(
+    element: etree._Element | None,
+    values: dict[str, tuple[str, str]],
+    switch: str,
+    word: str,
+) -> dict[str, Json]:
+    """Return how text stands in a cell: values that are not the usual ones, and a switch."""
     if element is None:
         return {}
-    found: dict[str, Json] = {}
-    if element.get("indent") not in {None, "0"}:
-        found["indent"] = element.get("indent")
-    if element.get("textRotation") not in {None, "0"}:
-        found["rotation"] = element.get("textRotation")
-    if truth(element.get("shrinkToFit")):
-        found["shrink"] = True
-    return found
+    said = {our: (element.get(name), usual) for name, (our, usual) in values.items()}
+    found: dict[str, Json] = {k: v for k, (v, usual) in said.items() if v not in {None, usual}}
+    return found | ({word: True} if truth(element.get(switch)) else {})
 
 
 def _protection(element: etree._Element | None) -> dict[str, Json]:

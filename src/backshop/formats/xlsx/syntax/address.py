@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 MAX_ROW = 1_048_576
@@ -75,14 +75,19 @@ class Area:
         """Whether the cell lies inside."""
         return self.row1 <= row <= self.row2 and self.col1 <= col <= self.col2
 
+    def cells(self) -> Iterator[tuple[int, int]]:
+        """Go through the cells, row by row."""
+        cols = range(self.col1, self.col2 + 1)
+        return ((row, col) for row in range(self.row1, self.row2 + 1) for col in cols)
+
+    def shares_columns(self, other: Area) -> bool:
+        """Whether some column has cells of both rectangles."""
+        return self.col1 <= other.col2 and other.col1 <= self.col2
+
     def meets(self, other: Area) -> bool:
         """Whether the two rectangles share a cell."""
-        return (
-            self.row1 <= other.row2
-            and other.row1 <= self.row2
-            and self.col1 <= other.col2
-            and other.col1 <= self.col2
-        )
+        shares_rows = self.row1 <= other.row2 and other.row1 <= self.row2
+        return shares_rows and self.shares_columns(other)
 
     def clip(self, other: Area) -> Area | None:
         """Return the shared rectangle, or None."""
@@ -94,6 +99,15 @@ class Area:
             min(self.row2, other.row2),
             min(self.col2, other.col2),
         )
+
+    def in_use(self, used: Area) -> Area:
+        """Return whole columns and whole rows as far as a sheet is used; other ranges stay."""
+        area = self
+        if area.row1 == 1 and area.row2 == MAX_ROW:
+            area = replace(area, row1=used.row1, row2=used.row2)
+        if area.col1 == 1 and area.col2 == MAX_COL:
+            area = replace(area, col1=used.col1, col2=used.col2)
+        return area
 
     def join(self, other: Area) -> Area:
         """Return the smallest rectangle around both."""

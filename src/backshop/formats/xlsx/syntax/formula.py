@@ -93,10 +93,9 @@ def _token(formula: str, match: re.Match[str]) -> tuple[Token, int]:
     if match["function"]:
         return Token("function", text, None, bare_name(match["function"])), end
     if match["qualifier"]:
-        kind = "name" if match["target"] and match["target"] != "#REF!" else "bad"
-        if match["target"] == "#REF!":
-            kind = "error"
-        return Token(kind, text, _sheet(match["qualifier"]), match["target"] or ""), end
+        target = match["target"] or ""
+        kind = "error" if target == "#REF!" else "name" if target else "bad"
+        return Token(kind, text, _sheet(match["qualifier"]), target), end
     if match["bracket"]:
         closing = _matching(formula, match.start())
         if closing is None:

@@ -1,5 +1,6 @@
 """The rules of a conversation: state and wish in, facts out, or a refusal. No clock, no disk."""
 
+from ..events import Begin
 from .conversation import (
     MESSAGE_MAX_BYTES,
     Fact,
@@ -31,11 +32,10 @@ from .rewind import (
     target_of,
 )
 from .turn import (
-    Begin,
     Ending,
     Outlook,
-    Result,
     Resume,
+    StepResult,
     begin,
     cancel,
     end,
@@ -66,9 +66,9 @@ __all__ = [
     "Ids",
     "Outlook",
     "Restoring",
-    "Result",
     "Resume",
     "Send",
+    "StepResult",
     "Target",
     "again",
     "applicable",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from backshop.base.errors import LimitExceeded, NotFound, ValidationFailed
+from backshop.base.field_copy import made_from
 from backshop.base.ids import DraftId, MessageId
 from backshop.bench import decide as bench_decide
 from backshop.bench.events import BenchEvent, HeadMoved
@@ -81,17 +82,8 @@ def send(state: WorkshopState, wish: Send) -> list[Fact]:
         raise ValidationFailed("client_message_id has 1 to 200 characters", reason="bad_params")
     require_idle(state)
     require_no_draft(state)
-    return [
-        ev.MessageSent(
-            message_id=wish.message_id,
-            text=text,
-            mode=wish.mode,
-            origin=wish.origin,
-            client_message_id=wish.client_message_id,
-            session_seq=wish.session_seq,
-        ),
-        HeadMoved(message_id=wish.message_id),
-    ]
+    sent = made_from(ev.MessageSent, wish, text=text)
+    return [sent, HeadMoved(message_id=wish.message_id)]
 
 
 def switch_model(

@@ -11,9 +11,10 @@ from backshop.workshop.conversation.events import Step
 from backshop.workshop.conversation.state import Record, Turn, WorkshopState
 from backshop.workshop.errors import PublishedMoved
 
+from ..events import Begin
 from .conversation import Fact, require_idle, require_no_draft
 from .rewind import Ids, Restoring, choices, rewind, target_of
-from .turn import Begin, started
+from .turn import started
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,11 +7,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from backshop.base.errors import NotFound, ValidationFailed
+from backshop.base.field_copy import made_from
 from backshop.base.ids import MessageId, RevisionId, TurnId
 from backshop.bench import decide as bench_decide
 from backshop.bench.events import HeadMoved
 from backshop.workshop.conversation import events as ev
 from backshop.workshop.conversation import fold
+from backshop.workshop.conversation.events import Begin
 from backshop.workshop.conversation.state import Record, ToolEntry, Turn, WorkshopState
 from backshop.workshop.conversation.turn_facts import TurnFacts
 from backshop.workshop.errors import PublishedMoved, RevisionPruned, TurnActive
@@ -26,22 +28,6 @@ class Outlook:
     record: Record
     turn: Turn | None = None
     is_finished: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Begin:
-    """A turn that is about to start; everything in it stays as it is until it ends (W5.4)."""
-
-    turn_id: TurnId
-    user_message_id: MessageId
-    message_id: MessageId
-    model_id: str
-    flow: str
-    run_id: str | None = None
-    session_id: str | None = None
-    workflow_id: str | None = None
-    user_id: str | None = None
-    program: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,23 +118,16 @@ def started(
     is_again: bool = False,
 ) -> ev.TurnStarted:
     """Return the fact a turn begins with."""
-    return ev.TurnStarted(
-        turn_id=wish.turn_id,
+    return made_from(
+        ev.TurnStarted,
+        wish,
         user_message_id=record.message_id,
-        message_id=wish.message_id,
         mode=str(record.metadata.get("mode", "agent")),
-        flow=wish.flow,
-        model_id=wish.model_id,
         published_generation=state.bench.generation,
-        run_id=wish.run_id,
-        session_id=wish.session_id,
         node_id=None if step is None else step.node_id,
         step=step,
-        workflow_id=wish.workflow_id,
         is_again=is_again,
         replaces=replaces,
-        user_id=wish.user_id,
-        program=wish.program,
     )
 
 
@@ -175,18 +154,7 @@ def resume(state: WorkshopState, wish: Resume) -> list[Fact]:
     if turn.message_id in state.records:
         facts.append(HeadMoved(message_id=turn.user_message_id, actor="agent"))
     facts += _rolled_back(state, turn, wish.revision_id, wish.message_id)
-    facts.append(
-        ev.TurnResumed(
-            turn_id=turn.turn_id,
-            message_id=wish.message_id,
-            model_id=wish.model_id,
-            user_id=wish.user_id,
-            is_owners=wish.is_owners,
-            program=wish.program,
-            step=wish.step,
-        )
-    )
-    return facts
+    return [*facts, made_from(ev.TurnResumed, wish, without=("revision_id",))]
 
 
 def running(state: WorkshopState, turn_id: TurnId) -> Turn:
@@ -229,7 +197,7 @@ def _moved(turn: Turn, step: ev.Step) -> ev.TurnMoved:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
+class StepResult:
     """What a driver brought for a step: how its item came out, or the answer of the turn."""
 
     status: str = "done"
@@ -245,7 +213,7 @@ def step_done(
     state: WorkshopState,
     turn_id: TurnId,
     step: ev.Step,
-    result: Result,
+    result: StepResult,
     following: ev.Step,
     revision_id: RevisionId,
 ) -> list[Fact]:

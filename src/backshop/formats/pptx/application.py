@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from lxml import etree
-
 from backshop.formats.diff.effect import Unit, by_position, compare, fingerprint, part_effects
-from backshop.formats.errors import fail
 from backshop.formats.package.archive import unverified
+from backshop.formats.package.guard import Element
 from backshop.formats.package.package import Package
 from backshop.formats.package.xml_tree import Trees, loosened
 from backshop.formats.protocol import Applied, Effect, Effects, Json, OpsRequest, Source
@@ -22,8 +20,6 @@ from .deck import Deck
 from .edit import Editor, apply
 from .schema import read_edits
 from .shape import shapes_of
-
-Element = etree._Element
 
 _LISTS = frozenset(  # what of the presentation part follows from the order of slides
     {n.SLD_ID_LST, n.p("notesMasterIdLst"), n.p("custShowLst"), n.p("extLst")}
@@ -58,18 +54,8 @@ def apply_ops(base: Source | None, request: OpsRequest, out: Path) -> Applied:
 
 
 def open_for_writing(source: Source | None) -> Deck:
-    """Open the base of a write, or a blank presentation.
-
-    Raises:
-        FormatError: `macro_enabled_read_only`, `signed_document`.
-    """
-    if source is None:
-        return Deck(Package.from_bytes(blank_presentation()))
-    if source.extension in (".pptm", ".potm"):
-        raise fail("macro_enabled_read_only", "a file with macros is never changed")
-    package = Package.open(source)
-    package.refuse_unwritable()
-    return Deck(package)
+    """Open the base of a write, or a blank presentation."""
+    return Deck(Package.open_base(source, blank_presentation, (".pptm", ".potm")))
 
 
 class Watch:
@@ -151,7 +137,7 @@ def _lost_relations(trees: Trees, part: str) -> set[str]:
     """Return the relationships a part speaks of and does not have."""
     named = trees.root(part).xpath("//@r:*", namespaces={"r": n.R_NS})
     assert isinstance(named, list)
-    return {str(name) for name in named} - {rel.id for rel in trees.rels(part)} - {""}
+    return {str(name) for name in named} - {rel.id for rel in trees.package.rels(part)} - {""}
 
 
 class _Aims:

@@ -6,10 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-from backshop.base.codec import decode
+from backshop.base.codec import decode, encode
+from backshop.base.command import Command
 from backshop.base.limits import LOCK_WAIT_MS
 from backshop.rails import (
     COMMANDS,
+    STUDIO_COMMANDS,
     TOOLS,
     Answer,
     Catalog,
@@ -17,6 +19,7 @@ from backshop.rails import (
     Rails,
     RailsError,
     Settings,
+    Studio,
 )
 from backshop.store import THE_OWNER, Store
 
@@ -94,9 +97,10 @@ class Agent:
 
     def studio(self, name: str, **request: object) -> Json:
         """Run a command of the person's side."""
-        registry = {command.name: command for command in COMMANDS}
-        command = registry[name]
-        found: Json = command.answer(self.rails, decode(command.request, request), THE_OWNER)
+        facade: Any = self.rails if name in self._tools else Studio(self.rails)
+        every: tuple[Command[Any, Any, Any], ...] = (*COMMANDS, *STUDIO_COMMANDS)
+        command = next(one for one in every if one.name == name)
+        found: Json = encode(command.answer(facade, decode(command.request, request), THE_OWNER))
         return found
 
     def refused(self, name: str, **request: object) -> Json:

@@ -119,6 +119,62 @@ class Rebased:
     revision: int | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptList:
+    """Every prompt."""
+
+    prompts: tuple[PromptRow, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findings:
+    """What `lint` found."""
+
+    findings: tuple[FindingRow, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TagList:
+    """Every stored tag."""
+
+    tags: tuple[TagRow, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stored:
+    """A tag as it is stored."""
+
+    document: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revised:
+    """The revision after a change."""
+
+    revision: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bundle:
+    """Overrides to carry elsewhere."""
+
+    bundle: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """What was written, as `ns/key@tag`."""
+
+    written: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Doctored:
+    """Every stored entry and its state."""
+
+    entries: tuple[EntryRow, ...]
+
+
 def rendered_row(rendered: RenderedPrompt) -> PromptRender:
     return PromptRender(
         text=rendered.text,

@@ -21,7 +21,6 @@ from backshop.formats.protocol import JsonObject, Source
 from . import names as n
 from .deck import Deck
 from .shape import shapes_of
-from .source import open_deck
 
 _SHARED = ("slideLayout", "slideMaster", "notesMaster", "theme", "slide", "handoutMaster")
 _SHAPES = frozenset({"sp", "pic", "cxnSp", "graphicFrame", "contentPart", "xfrm"})
@@ -31,7 +30,7 @@ _LISTS = frozenset({"sldIdLst"})  # of the presentation: slides that came, went 
 
 def diff_rest(before: Source, after: Source) -> JsonObject:
     """Return what changed and no slide's own difference tells; slides are known by their ids."""
-    old, new = open_deck(before), open_deck(after)
+    old, new = Deck.open(before), Deck.open(after)
     return Comparison(old.package, new.package, _Knowledge(old, new).rules()).run()
 
 

@@ -35,6 +35,7 @@ from backshop.store import (
     Write,
     wire,
 )
+from backshop.testing.total import Total
 
 OpenStore = Callable[[], Store]
 
@@ -54,14 +55,6 @@ class Named:
     """A name was given; version 1 called it a title."""
 
     name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Total:
-    """The sum of all numbers, and how many there were."""
-
-    total: int = 0
-    count: int = 0
 
 
 def _add(state: Total, committed: Event) -> Total:

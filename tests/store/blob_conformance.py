@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.store.store_conformance import Counted
 
 from backshop.base import tree
 from backshop.base.canon import sha256_hex
@@ -18,8 +19,6 @@ from backshop.base.errors import NotFound, ValidationFailed
 from backshop.base.ids import BlobId
 from backshop.base.paths import BenchPath
 from backshop.store import NewEvent, Part, Pin, Plan, StorageCorrupt, Store
-
-from .store import Counted
 
 OpenStore = Callable[[], Store]
 Alter = Callable[[Store, BlobId], None]
@@ -101,7 +100,7 @@ class BlobConformance:
         store = open_store()
         store.blobs.put(b"known before")
 
-        with pytest.raises(NotFound), store.blobs.batch() as batch:
+        with pytest.raises(NotFound), store.blobs.batch() as batch:  # noqa: PT012
             batch.add(b"taken in")
             batch.add_stream(io.BytesIO(b"and this"), 100)
             raise NotFound("something else went wrong")
