@@ -136,7 +136,7 @@ def test_efforts_and_a_test_of_a_provider(run):
         "plan": "low",
         "implement": "none",
     }
-    run("provider", "effort", "openai", "xhigh", "low", "none", code=1)
+    run("provider", "effort", "openai", "extreme", "low", "none", code=1)
     assert run("provider", "test", "openai", code=1)["ok"] is False
     assert run("provider", "test", "scripted") == {"ok": True}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 from tests.models.provider import Provider, Reply, chat, serving
@@ -13,7 +14,9 @@ from tests.workshop.conftest import Chat, plan, story
 from backshop.app import Backshop
 from backshop.base.ambient import SystemClock
 from backshop.base.errors import BackshopError
-from backshop.models.egress.deadline import Limits, Watch
+from backshop.models.egress.deadline import CallLimits, Watch
+from backshop.models.loop import retrying_call
+from backshop.models.loop.pulse import Pulse
 from backshop.prompts import CancelToken
 from backshop.workshop.turn.lease import POLL_S
 
@@ -172,9 +175,33 @@ def test_a_cancelled_turn_ends_while_the_model_keeps_its_answer_back(tmp_path, b
             server.idle(30)  # the line is closed
 
 
+@pytest.mark.rule("M8.11", "S3.2")
+def test_a_server_that_says_nothing_shows_life_and_is_given_up_as_the_settings_say(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(retrying_call, "Pulse", partial(Pulse, first_s=0.01, every_s=0.01))
+    settings = {"models.first_event_local_s": 1}
+    with (
+        serving(*PROBE, Reply([], hang=True)) as server,
+        Backshop.open(tmp_path / "home", settings=settings) as shop,
+    ):
+        room = Chat(shop, tmp_path)
+        room.add({"a.txt": "one\n"})
+        connect(room, server)
+        before = len(server.seen)
+        with shop.hub.subscribe() as events:
+            done = room.run(room.send("Write b.txt"))
+            heard = events.wait(5)
+
+    told = [one.payload for one in heard if one.name == "WorkshopModelProgress"]
+    assert len(server.seen) - before == 2
+    assert done["status"] in ("failed", "paused")
+    assert {(one["state"], one["model_id"]) for one in told} == {("waiting", "local-x:m")}
+
+
 @pytest.mark.rule("M12.1")
 def test_the_waits_a_wish_to_stop_passes_through_are_within_its_second():
-    watch = Watch(SystemClock(), CancelToken(), Limits())
+    watch = Watch(SystemClock(), CancelToken(), CallLimits())
 
     assert POLL_S + watch.pause() <= 0.5
 

@@ -9,7 +9,7 @@ from typing import Any
 from backshop.base.ambient import SystemClock
 from backshop.models.catalog.catalog import AdapterKind, Auth, ModelRecord, ProviderRecord
 from backshop.models.egress import stream
-from backshop.models.egress.deadline import Limits
+from backshop.models.egress.deadline import CallLimits
 from backshop.models.egress.gate import Egress, EgressKind, Errand, Outgoing
 from backshop.models.messages import (
     Done,
@@ -122,7 +122,7 @@ def call(
     url: str,
     *,
     cancel: CancelToken | None = None,
-    limits: Limits | None = None,
+    limits: CallLimits | None = None,
     gate: OpenGate | None = None,
     asked: ModelRequest | None = None,
     **egress: Any,

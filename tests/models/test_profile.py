@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from itertools import pairwise
+from typing import Any
 
 import pytest
 
 from backshop.base.errors import ValidationFailed
 from backshop.models.catalog import catalog
-from backshop.models.catalog.profile import Efforts, check_efforts, nearest_effort
+from backshop.models.catalog.profile import REMINDER, Efforts, check_efforts, nearest_effort
 from backshop.models.errors import ContextExhausted
 from backshop.models.messages import (
     Image,
@@ -24,6 +26,7 @@ from backshop.models.messages import (
     ToolSpec,
 )
 from backshop.models.wires import anthropic_messages, openai_chat, openai_responses
+from backshop.models.wires.shape import Outline
 
 CATALOG = catalog.builtin()
 TOOL = ToolSpec(
@@ -41,6 +44,7 @@ STRICT = {
     "required": ["line", "path"],
     "type": "object",
 }
+MARK = {"type": "ephemeral"}
 SYSTEM = Message(role=Role.SYSTEM, text="Rules")
 USER = Message(role=Role.USER, text="Hi")
 
@@ -121,13 +125,13 @@ def test_another_providers_state_is_dropped():
 @pytest.mark.rule("M5.1", "M5.4", "M19.2")
 def test_sampling_is_fixed_outside_the_gpt_5_family_only():
     model, _ = CATALOG.resolve("openai:gpt-5.2")
-    other = replace(model, wire_name="o9", efforts=(), sampling=catalog.Sampling.DETERMINISTIC)
+    other = replace(model, wire_name="gpt-4.1", efforts=(), sampling=catalog.Sampling.DETERMINISTIC)
     five = replace(model, sampling=catalog.Sampling.DETERMINISTIC)
 
     plain = openai_responses.body(request("openai:gpt-5.2"), other)
 
     assert plain == {
-        "model": "o9",
+        "model": "gpt-4.1",
         "input": [{"role": "user", "content": "Hi"}],
         "instructions": "Rules",
         "truncation": "disabled",
@@ -178,7 +182,7 @@ def test_anthropic_gets_results_of_one_turn_in_one_message_and_thinking_unchange
     assert body == {
         "model": "claude-opus-4-6",
         "max_tokens": 32768,
-        "system": "Rules",
+        "system": [{"type": "text", "text": "Rules", "cache_control": MARK}],
         "stream": True,
         "output_config": {"effort": "max"},
         "tools": [
@@ -187,10 +191,8 @@ def test_anthropic_gets_results_of_one_turn_in_one_message_and_thinking_unchange
                 "description": "Look.",
                 "input_schema": {
                     **STRICT,
-                    "properties": {
-                        "line": {"type": ["integer", "null"]},
-                        "path": {"type": "string"},
-                    },
+                    "properties": {"line": {"type": "integer"}, "path": {"type": "string"}},
+                    "required": ["path"],
                 },
                 "strict": True,
             }
@@ -210,7 +212,13 @@ def test_anthropic_gets_results_of_one_turn_in_one_message_and_thinking_unchange
                 "role": "user",
                 "content": [
                     {"type": "tool_result", "tool_use_id": "c1", "content": "A", "is_error": False},
-                    {"type": "tool_result", "tool_use_id": "c2", "content": "no", "is_error": True},
+                    {
+                        "type": "tool_result",
+                        "tool_use_id": "c2",
+                        "content": "no",
+                        "is_error": True,
+                        "cache_control": MARK,
+                    },
                 ],
             },
         ],
@@ -313,7 +321,7 @@ def test_a_server_that_cannot_force_a_call_gets_a_reminder():
     body = openai_chat.body(request("mistral:mistral-large", tools=(TOOL,)), weak)
 
     assert body["tool_choice"] == "auto"
-    assert body["messages"][-1] == {"role": "user", "content": openai_chat.REMINDER}
+    assert body["messages"][-1] == {"role": "user", "content": REMINDER}
 
 
 def test_pictures_reach_every_wire():
@@ -387,10 +395,14 @@ def test_an_effort_the_model_lacks_falls_to_the_nearest_lower(wanted, offered, g
 def test_efforts_are_checked_against_the_provider():
     xhigh = Efforts(plan="xhigh")
 
-    assert check_efforts("openai-codex", xhigh, ()) == xhigh
-    for provider, efforts in (("openai", xhigh), ("mistral", Efforts()), ("local-x", Efforts())):
+    assert check_efforts("openai-codex", xhigh, ("low", "medium", "xhigh")) == xhigh
+    for provider, efforts, offered in (
+        ("openai", xhigh, ("low", "medium", "high")),
+        ("mistral", Efforts(), ()),
+        ("local-x", Efforts(), ()),
+    ):
         with pytest.raises(ValidationFailed) as caught:
-            check_efforts(provider, efforts, ())
+            check_efforts(provider, efforts, offered)
         assert caught.value.reason == "bad_effort"
 
 
@@ -423,3 +435,186 @@ def test_no_tools_on_the_last_turn():
 
     assert openai["tool_choice"] == "none"
     assert claude["tool_choice"] == {"type": "none"}
+
+
+@pytest.mark.rule("M6.1")
+def test_a_model_that_refuses_a_forced_tool_is_reminded_instead():
+    model, _ = CATALOG.resolve("anthropic:claude-opus-4-6")
+    unforced = replace(model, supports=replace(model.supports, tool_choice_required=False))
+
+    body = anthropic_messages.body(request("anthropic:claude-opus-4-6", tools=(TOOL,)), unforced)
+
+    assert body["tool_choice"] == {"type": "auto", "disable_parallel_tool_use": True}
+    assert body["messages"][-1]["content"][-1] == {
+        "type": "text",
+        "text": REMINDER,
+        "cache_control": MARK,
+    }
+
+
+@pytest.mark.rule("M5.1", "M6.1", "M8.1")
+def test_a_request_may_take_several_calls_at_once_and_plain_schemas():
+    asked = {
+        "tools": (TOOL,),
+        "tool_choice": ToolChoice.AUTO,
+        "is_parallel": True,
+        "is_strict": False,
+    }
+
+    def body(wire, model_id):
+        return wire.body(request(model_id, **asked), CATALOG.resolve(model_id)[0])
+
+    responses = body(openai_responses, "openai:gpt-5.2")
+    messages = body(anthropic_messages, "anthropic:claude-opus-4-6")
+    chat = body(openai_chat, "mistral:mistral-large")
+    assert (responses["parallel_tool_calls"], responses["tool_choice"]) == (True, "auto")
+    assert (chat["parallel_tool_calls"], chat["tool_choice"]) == (True, "auto")
+    assert messages["tool_choice"] == {"type": "auto"}
+    assert [one["strict"] for one in responses["tools"]] == [False]
+    assert [one["function"]["strict"] for one in chat["tools"]] == [False]
+    assert "strict" not in messages["tools"][0]
+    assert messages["tools"][0]["input_schema"] == TOOL.parameters
+
+
+@pytest.mark.rule("M6.2")
+def test_a_server_of_ones_own_is_told_where_an_answer_ends():
+    local = catalog.ModelRecord(
+        model_id="local-x:m",
+        provider_id="local-x",
+        wire_name="m",
+        display_name="M",
+        context_tokens_estimate=8000,
+        max_output_tokens=2000,
+    )
+    long = Message(role=Role.USER, text="x" * 4 * 6000)
+
+    assert openai_chat.body(request("local-x:m"), local)["max_tokens"] == 2000
+    assert 256 <= openai_chat.body(request("local-x:m", long), local)["max_tokens"] < 1000
+    far, _ = CATALOG.resolve("mistral:mistral-large")
+    assert "max_tokens" not in openai_chat.body(request("mistral:mistral-large"), far)
+
+
+@pytest.mark.rule("M1.6", "M5.4")
+def test_a_model_of_ones_own_adds_to_what_the_catalog_knows():
+    entries = [
+        {"model_id": "openai:gpt-5.2", "context_tokens_estimate": 64_000},
+        {"model_id": "openai:gpt-4.1", "context_tokens_estimate": 1_000_000},
+        {"model_id": "anthropic:claude-x", "context_tokens_estimate": 8000},
+        {
+            "model_id": "mistral:small",
+            "context_tokens_estimate": 32_000,
+            "supports": {"vision": True},
+        },
+    ]
+
+    found = catalog.with_overlay(CATALOG, entries).models
+
+    known = found["openai:gpt-5.2"]
+    assert known == replace(CATALOG.models["openai:gpt-5.2"], context_tokens_estimate=64_000)
+    plain, claude, small = (found[str(one["model_id"])] for one in entries[1:])
+    assert (plain.sampling, plain.max_output_tokens) == (catalog.Sampling.DETERMINISTIC, 16_384)
+    assert (claude.sampling, claude.max_output_tokens) == (catalog.Sampling.OMIT, 2000)
+    assert (small.supports.vision, small.supports.short_call_ids) == (True, True)
+    body = openai_responses.body(request("openai:gpt-4.1"), plain)
+    assert (body["temperature"], body["top_p"]) == (0, 1)
+
+
+def looks(number: int) -> list[Message]:
+    """So many calls of a loop with their results, one after another."""
+    found: list[Message] = []
+    for n in range(number):
+        call = ToolCall(f"c{n}", "look", {"path": "a", "line": n}, f'{{"line": {n}, "path": "a"}}')
+        found.append(Message(role=Role.ASSISTANT, tool_calls=(call,)))
+        found.append(Message(role=Role.TOOL, tool_call_id=call.id, text=f"line {n}"))
+    return found
+
+
+def unmarked(value):
+    if isinstance(value, dict):
+        return {key: unmarked(one) for key, one in value.items() if key != "cache_control"}
+    return [unmarked(one) for one in value] if isinstance(value, list) else value
+
+
+@pytest.mark.rule("M6.8")
+@pytest.mark.parametrize("number", [0, 1, 10, 40])
+def test_anthropic_keeps_what_is_sent_again_up_to_marks_it_can_find(number):
+    model, _ = CATALOG.resolve("anthropic:claude-opus-4-6")
+
+    def body(calls: int) -> dict[str, Any]:
+        asked = request("anthropic:claude-opus-4-6", *looks(calls), tools=(TOOL,))
+        return anthropic_messages.body(asked, model)
+
+    now, following = body(number), body(number + 1)
+    blocks = [block for message in now["messages"] for block in message["content"]]
+    marks = [place for place, block in enumerate(blocks) if "cache_control" in block]
+    assert now["system"][-1]["cache_control"] == MARK
+    assert marks[-1] == len(blocks) - 1
+    assert len(marks) <= 3
+    assert all(later - place < 20 for place, later in pairwise(marks))
+    assert unmarked(following["messages"])[: len(now["messages"])] == unmarked(now["messages"])
+
+
+@pytest.mark.rule("M5.1", "M8.1")
+def test_requests_about_one_workbench_share_a_key_for_what_openai_keeps():
+    model, _ = CATALOG.resolve("openai:gpt-5.2")
+
+    def key(bench: str | None) -> Any:
+        asked = request("openai:gpt-5.2", workbench_id=bench)
+        return openai_responses.body(asked, model).get("prompt_cache_key")
+
+    assert key("wb_1") == key("wb_1") != key("wb_2")
+    assert "wb_1" not in key("wb_1")
+    assert key(None) is None
+
+
+@pytest.mark.rule("M5.2", "M6.3")
+def test_arguments_go_back_as_the_model_wrote_them():
+    written = '{"path": "ä",  "line": 1}'
+    call = ToolCall("c1", "look", {"line": 1, "path": "ä"}, written)
+    said = Message(role=Role.ASSISTANT, tool_calls=(call,))
+    result = Message(role=Role.TOOL, tool_call_id="c1", text="found")
+
+    def body(wire, model_id):
+        model, _ = CATALOG.resolve(model_id)
+        return wire.body(request(model_id, said, result, tools=(TOOL,)), model)
+
+    responses = body(openai_responses, "openai:gpt-5.2")["input"]
+    chat = body(openai_chat, "google:gemini-3-pro")["messages"]
+    messages = body(anthropic_messages, "anthropic:claude-opus-4-6")["messages"]
+    assert responses[1]["arguments"] == written
+    assert chat[2]["tool_calls"][0]["function"]["arguments"] == written
+    assert list(messages[1]["content"][0]["input"]) == ["path", "line"]
+
+
+@pytest.mark.rule("M6.4")
+def test_mistral_is_told_nothing_between_a_result_and_the_next_thing_said():
+    more = Message(role=Role.USER, text="Go on.")
+
+    def roles(model_id):
+        model, _ = CATALOG.resolve(model_id)
+        asked = request(model_id, *chain("x"), more, tools=(TOOL,))
+        return [one["role"] for one in openai_chat.body(asked, model)["messages"]]
+
+    begun = ["system", "user", "assistant", "tool"]
+    assert roles("mistral:mistral-large") == [*begun, "assistant", "user"]
+    assert roles("google:gemini-3-pro") == [*begun, "user"]
+
+
+@pytest.mark.rule("M5.2")
+def test_a_message_said_on_the_way_goes_back_as_such():
+    model, _ = CATALOG.resolve("openai:gpt-5.2")
+    outline = Outline()
+    outline.text(0, {"phase": "commentary"})
+    outline.call(1)
+    state = outline.state("openai")
+    assert state is not None
+
+    body = openai_responses.body(
+        request("openai:gpt-5.2", *chain("openai", state.data), tools=(TOOL,)), model
+    )
+
+    assert body["input"][1] == {"role": "assistant", "content": "Looking", "phase": "commentary"}
+    assert [one.get("type") for one in body["input"][2:]] == [
+        "function_call",
+        "function_call_output",
+    ]

@@ -113,6 +113,7 @@ def test_a_model_is_described_by_these_fields():
     assert names(Supports) == [
         *("vision", "tools", "tool_choice_required", "strict_tools", "parallel_flag"),
         *("structured_output", "streaming", "usage", "short_call_ids"),
+        "user_after_tool",
     ]
     assert [one.value for one in Sampling] == ["omit", "deterministic"]
     for model in builtin().models.values():
@@ -125,8 +126,17 @@ def test_a_request_holds_these_fields_and_is_refused_without_model_or_message():
     hello = (Message(role=Role.USER, text="Hi"),)
 
     assert names(ModelRequest) == [
-        *("model_id", "messages", "purpose", "tools", "tool_choice", "effort"),
-        *("max_output_tokens", "response_schema", "workbench_id", "run_id", "timeout_s"),
+        *("model_id", "messages", "purpose", "tools", "tool_choice"),
+        *(
+            "is_parallel",
+            "is_strict",
+            "effort",
+            "max_output_tokens",
+            "response_schema",
+            "workbench_id",
+            "run_id",
+            "timeout_s",
+        ),
         "prompt",
     ]
     assert [one.value for one in Purpose] == [
@@ -152,7 +162,7 @@ def test_a_message_holds_these_fields_and_its_state_is_for_one_provider():
         *("role", "text", "images", "tool_calls", "tool_call_id", "is_error", "provider_state")
     ]
     assert [one.value for one in Role] == ["system", "user", "assistant", "tool"]
-    assert names(ToolCall) == ["id", "name", "arguments"]
+    assert names(ToolCall) == ["id", "name", "arguments", "written"]
     assert seen_by("openai") == {"secret": "sig"}
     assert seen_by("anthropic") is None
     assert "sig" not in repr(said)

@@ -31,7 +31,14 @@ from backshop.models.egress.stream import Wire
 from backshop.models.errors import AuthFailed, ProviderNotConfigured
 from backshop.models.loop.response import PromptEvaluationError
 from backshop.models.loop.retrying_call import RetryAnnounced
-from backshop.models.messages import TextDelta
+from backshop.models.messages import (
+    Done,
+    Failed,
+    Message,
+    ModelRequest,
+    Role,
+    TextDelta,
+)
 from backshop.models.providers.provider import (
     LocalServer,
     MemorySettings,
@@ -56,10 +63,10 @@ from backshop.models.requests import (
 )
 from backshop.models.service import KeyPlaces
 from backshop.models.wires import openai_chat
-from backshop.prompts import MarkdownSection, Prompt, Session
+from backshop.prompts import CancelToken, MarkdownSection, Prompt, Session
 from backshop.store import Store
 
-from .calling import WIRES
+from .calling import TOOL, WIRES
 from .prompting import Ask, Review, make_prompt
 from .provider import Reply, chat, serving
 
@@ -644,7 +651,7 @@ def test_efforts_are_kept_per_provider_and_reach_the_request(shop):
     models.providers.set_reasoning_effort(good)
 
     assert _status(models, "openai-codex").rpi_reasoning.research == "xhigh"
-    for bad in (replace(good, provider_id="openai"), replace(good, provider_id="mistral")):
+    for bad in (replace(good, provider_id="google"), replace(good, provider_id="mistral")):
         with pytest.raises(ValidationFailed):
             models.providers.set_reasoning_effort(bad)
 
@@ -1028,3 +1035,52 @@ def _status(models: Models, provider_id: str):
     return next(
         one for one in models.providers.status().providers if one.provider_id == provider_id
     )
+
+
+@pytest.mark.rule("M9.11")
+def test_a_provider_that_refuses_strict_tools_is_asked_again_without_and_stays_so(shop):
+    def no(text: str) -> Reply:
+        return Reply([json.dumps({"error": {"message": text}}).encode()], status=400)
+
+    grammar = no("The compiled grammar is too large. Reduce the number of strict tools.")
+    with serving(grammar, Reply(chat("Hi")), Reply(chat("Ho")), no("no such field")) as server:
+        models = far(shop, server.url)
+        grant(models)
+        asked = ModelRequest(
+            model_id="local-far:m",
+            messages=(Message(role=Role.USER, text="Hi"),),
+            tools=(TOOL,),
+            workbench_id=BENCH,
+        )
+
+        def once() -> str:
+            adapter = models.adapter("local-far:m", workbench_id=BENCH)
+            events = list(adapter.complete(asked, CancelToken()))
+            assert sum(isinstance(one, Done | Failed) for one in events) == 1
+            return "".join(one.text for one in events if isinstance(one, TextDelta))
+
+        assert (once(), once(), once()) == ("Hi", "Ho", "")
+        strict = [seen.json["tools"][0]["function"]["strict"] for seen in server.seen]
+        assert strict == [True, False, False, False]
+        events = models.permissions.egress_events(ListEgress(workbench_id=BENCH)).events
+        assert len(events) == len(server.seen)
+
+
+@pytest.mark.rule("M11.6")
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"error": {"message": "no room"}},
+        [{"error": {"code": 400, "message": "no room", "status": "INVALID"}}],
+        {"object": "error", "message": {"detail": [{"loc": ["body"], "msg": "no room"}]}},
+        {"detail": "no room"},
+        {"error": "no room"},
+    ],
+)
+def test_a_refusal_is_told_in_the_words_of_any_provider(shop, body):
+    no = Reply([json.dumps(body).encode()], status=400, content_type="application/json")
+    with serving(no) as server:
+        models = far(shop, server.url)
+        grant(models)
+
+        assert "(no room)" in str(refused(models).error.message)

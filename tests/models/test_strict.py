@@ -14,12 +14,17 @@ from jsonschema import Draft202012Validator
 from backshop.base.errors import ValidationFailed
 from backshop.models import scripted
 from backshop.models.catalog.strict_schema import (
+    ANTHROPIC_LIMITS,
+    OPENAI_LIMITS,
+    StrictLimits,
     can_be_strict,
     check_tool,
     check_tools,
     drop_nulls,
     relaxed,
     strict,
+    strict_names,
+    strict_optional,
 )
 from backshop.models.messages import ToolSpec
 from backshop.prompts import MarkdownSection, Prompt, Session, Tool, ToolContext, ToolResult
@@ -245,3 +250,59 @@ def test_tools_that_cannot_be_strict_are_named_when_a_conversation_begins_and_on
 
     said = [one.getMessage() for one in caplog.records if "cannot be strict" in one.getMessage()]
     assert said == ["these tools cannot be strict and are offered without it: keep_all"]
+
+
+def tool(name: str, optional: int = 0, unions: int = 0, depth: int = 1) -> ToolSpec:
+    """Return a tool with so many optional and union properties, nested so deep."""
+    properties: Schema = {f"o{n}": {"type": "string"} for n in range(optional)}
+    properties |= {f"u{n}": {"type": ["string", "integer"]} for n in range(unions)}
+    required = [one for one in properties if one.startswith("u")]
+    schema: Schema = {"type": "object", "properties": properties, "required": required}
+    for _ in range(depth - 1):
+        schema = {"type": "object", "properties": {"in": schema}, "required": ["in"]}
+    return ToolSpec(name=name, description="Look.", parameters=schema)
+
+
+@pytest.mark.rule("M9.10")
+@pytest.mark.parametrize(
+    ("tools", "is_strict"),
+    [
+        ([tool(f"t{n}") for n in range(20)], True),
+        ([tool(f"t{n}") for n in range(21)], False),
+        ([tool("a", optional=12), tool("b", optional=12)], True),
+        ([tool("a", optional=12), tool("b", optional=13)], False),
+        ([tool("a", unions=8), tool("b", unions=8, depth=3)], True),
+        ([tool("a", unions=8), tool("b", unions=9, depth=3)], False),
+    ],
+)
+def test_strict_tools_stay_within_what_a_provider_takes_in_one_request(tools, is_strict):
+    names = frozenset(one.name for one in tools)
+
+    assert strict_names(tools, ANTHROPIC_LIMITS) == (names if is_strict else frozenset())
+    assert strict_names(tools, OPENAI_LIMITS) == names
+
+
+@pytest.mark.rule("M9.10", "M9.4")
+def test_a_tool_whose_own_schema_is_too_much_is_the_only_one_that_is_not_strict():
+    free = ToolSpec(name="free", description="Look.", parameters={"type": "object"})
+    tools = [tool("deep", depth=11), tool("wide", optional=6), tool("fit"), free]
+
+    assert strict_names(tools, StrictLimits(properties=5)) == {"fit"}
+    assert strict_names(tools, OPENAI_LIMITS) == {"wide", "fit"}
+
+
+def demanded(schema: Schema) -> list[list[str]]:
+    return sorted(sorted(part.get("required", ())) for part in walk(schema))
+
+
+@pytest.mark.rule("M9.10")
+@given(SCHEMAS)
+def test_a_strict_form_with_optional_properties_takes_the_same_arguments(schema):
+    sent = strict_optional(schema)
+
+    assert strict_optional(sent) == sent
+    for part in walk(sent):
+        if "properties" in part:
+            assert part["additionalProperties"] is False
+        assert not {"minimum", "default"} & set(part)
+    assert demanded(sent) == demanded(schema)

@@ -5,18 +5,20 @@ from __future__ import annotations
 import json
 import random
 import threading
+from typing import Any
 
 import pytest
 
-from backshop.models.egress.deadline import Limits
+from backshop.models.egress.deadline import CallLimits
 from backshop.models.messages import Done, Failed, ReasoningProgress, Started, TextDelta
+from backshop.models.wires import openai_chat, openai_responses
 from backshop.prompts import CancelToken
 
 from .calling import KEY, WIRES, OpenGate, call, request
-from .provider import Reply, serving, sse
+from .provider import Reply, chat, responses, serving, sse
 
 CALLS = (("call_1", "look", '{"q": "é😀"}'), ("call_2", "look", '{"q": "b"}'))
-QUICK = Limits(connect_s=2, first_event_s=0.4, idle_s=0.4, call_s=1.5)
+QUICK = CallLimits(connect_s=2, first_event_s=0.4, first_event_local_s=0.4, idle_s=0.4, call_s=1.5)
 
 
 @pytest.fixture(params=list(WIRES), name="name")
@@ -300,7 +302,11 @@ def test_an_answer_that_goes_on_for_ever_ends_with_the_call(name):
     start = make("x")[:3]
 
     with serving(Reply([*start, *start[-1:] * 1000], pause_s=0.05)) as server:
-        got = call(wire, server.url, limits=Limits(first_event_s=1, idle_s=1, call_s=0.5))
+        got = call(
+            wire,
+            server.url,
+            limits=CallLimits(first_event_s=1, first_event_local_s=1, idle_s=1, call_s=0.5),
+        )
 
     assert got.failure == ("PROVIDER_UNAVAILABLE", "timeout")
 
@@ -593,3 +599,28 @@ def test_the_environment_changes_no_byte(name, monkeypatch):
         plain.headers,
         plain.body,
     )
+
+
+@pytest.mark.rule("M6.3", "M8.3")
+def test_text_that_comes_as_a_list_of_parts_is_read():
+    thought = {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}
+    parts: list[Any] = [[thought], [{"type": "text", "text": "Hel"}], "lo", [7, None], 7]
+    with serving(Reply(chat(*parts))) as server:
+        got = call(openai_chat, server.url)
+
+    assert (got.text, got.finish) == ("Hello", "stop")
+    assert [one.chars for one in got.events if isinstance(one, ReasoningProgress)] == [2]
+
+
+@pytest.mark.rule("M5.2", "M8.3")
+def test_a_messages_phase_is_kept_for_the_next_request():
+    stream = [
+        one.replace(b'"type": "message",', b'"type": "message", "phase": "commentary",')
+        for one in responses("Hello")
+    ]
+    with serving(Reply(stream)) as server:
+        got = call(openai_responses, server.url)
+
+    assert isinstance(got.last, Done)
+    assert got.last.state is not None
+    assert got.last.state.data == [{"with text": {"phase": "commentary"}}]

@@ -184,7 +184,7 @@ class Backshop:
     def models(self) -> Models:
         """Providers, keys, consent, and adapters that call models."""
         from backshop.formats import Kind
-        from backshop.models import Models, load_plugins
+        from backshop.models import CallLimits, Models, load_plugins
 
         from .wiring.models import BenchScopes, FileSettings
 
@@ -199,6 +199,12 @@ class Backshop:
             plugins=load_plugins(),
             formats=tuple(kind.value for kind in Kind),
             proxy=self.config["network.proxy"],
+            limits=CallLimits(
+                first_event_s=self.config["models.first_event_s"],
+                first_event_local_s=self.config["models.first_event_local_s"],
+                idle_s=self.config["models.idle_s"],
+                call_s=self.config["models.call_s"],
+            ),
             redactor=guard(self.config),
         )
 

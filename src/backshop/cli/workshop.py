@@ -257,6 +257,9 @@ class _Shown:
                 self._status(PROPOSALS[payload["phase"]])
             case "WorkshopToolExecuting" if payload.get("writes"):
                 self._status(f"{PROPOSALS['applying']} {clean(payload.get('path', ''))}".rstrip())
+            case "WorkshopModelProgress" if payload["state"] == "waiting":
+                seconds = round(payload["waited_ms"] / 1000)
+                self._status(f"Waiting for {clean(payload['model_id'])} ({seconds} s)")
             case "WorkshopRunCancelRequested":
                 self._status("Stopping…")
             case "WorkshopAssistantStream":

@@ -19,6 +19,7 @@ from .catalog.catalog import (
 from .catalog.profile import Efforts
 from .catalog.strict_schema import can_be_strict, check_tools, strict
 from .commands import COMMANDS, PERMISSION_COMMANDS, PROVIDER_COMMANDS
+from .egress.deadline import CallLimits
 from .egress.gate import Channel
 from .egress.retry import Cancel
 from .errors import (
@@ -43,6 +44,7 @@ from .ledger.events import ModelCalled
 from .ledger.ledger import Scopes, spent_of
 from .ledger.usage import text_tokens
 from .loop.observer import Attendant, Called
+from .loop.pulse import CallRunning
 from .loop.repetition import LoopGuard, Verdict
 from .loop.response import (
     Capabilities,
@@ -99,6 +101,8 @@ __all__ = [
     "BadResponse",
     "BudgetReached",
     "BuilderAdapter",
+    "CallLimits",
+    "CallRunning",
     "Called",
     "Cancel",
     "Canceled",

@@ -18,7 +18,7 @@ from .egress.gate import Egress, EgressKind, Errand, Outgoing
 from .egress.policy import is_loopback_url
 from .egress.retry import Cancel
 from .egress.stream import complete
-from .errors import ConsentRequired, ContextExhausted, ProviderNotConfigured
+from .errors import ConsentRequired, ContextExhausted, ProviderNotConfigured, RequestRejected
 from .ledger.consent import ConsentMode, Destination, Scope, covering
 from .ledger.events import EgressCompleted, ModelCalled
 from .ledger.ledger import Ledger, Scopes
@@ -27,6 +27,7 @@ from .providers.registry import Wires
 
 _CUT_SHARE = 0.6  # M6.5
 _CUT_FROM_TOKENS = 2000
+_STRICT_WORDS = ("strict", "grammar", "schema")
 
 
 class Choices(Protocol):
@@ -134,6 +135,8 @@ class Caller:
         self._wires = wires
         self._clock = clock
         self._cooled = cooled
+        self._not_strict: set[str] = set()
+        """Models whose provider refused our strict tools while this process runs (M9.11)."""
 
     def attempt(
         self, request: messages.ModelRequest, cancel: Cancel
@@ -148,6 +151,27 @@ class Caller:
         if request.effort is None:
             efforts = self._choices.efforts(provider.provider_id)
             request = replace(request, effort=efforts.of(request.purpose))
+        if model.model_id in self._not_strict:
+            request = replace(request, is_strict=False)
+        refused = False
+        for event in self._sent(request, model, provider, key, cancel):
+            refused = bool(request.tools) and request.is_strict and _refuses_strict(event)
+            if not refused:
+                yield event
+        if refused:
+            self._not_strict.add(model.model_id)
+            again = replace(request, is_strict=False)
+            yield from self._sent(again, model, provider, key, cancel)
+
+    def _sent(
+        self,
+        request: messages.ModelRequest,
+        model: ModelRecord,
+        provider: ProviderRecord,
+        key: str | None,
+        cancel: Cancel,
+    ) -> Iterator[messages.StreamEvent]:
+        """Send one request, and record what became of it."""
         errand = Errand(
             kind=EgressKind.CALL,
             purpose=request.purpose,
@@ -288,6 +312,13 @@ class _Record:
     def duration_ms(self) -> int:
         """Return how long it took so far."""
         return max(0, int((self._clock.monotonic() - self._start) * 1000))
+
+
+def _refuses_strict(event: messages.StreamEvent) -> bool:
+    """Say whether a provider refuses a request for the schemas of its tools (M9.11)."""
+    if not isinstance(event, messages.Failed) or event.error.error_code != RequestRejected.code:
+        return False
+    return any(word in event.error.message.lower() for word in _STRICT_WORDS)
 
 
 def _cut_by_server(

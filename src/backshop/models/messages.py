@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -75,6 +77,15 @@ class ToolCall:
     id: str
     name: str
     arguments: Json
+    written: str | None = field(default=None, compare=False)
+    """The arguments to the letter, where they are an object: so they go back to the model."""
+
+    @property
+    def text(self) -> str:
+        """The arguments as a text."""
+        if self.written is not None:
+            return self.written
+        return json.dumps(dict(self.arguments), ensure_ascii=False, sort_keys=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +135,10 @@ class ModelRequest:
     purpose: Purpose = Purpose.OTHER
     tools: tuple[ToolSpec, ...] = ()
     tool_choice: ToolChoice = ToolChoice.FIRST_TURN_REQUIRED
+    is_parallel: bool = False
+    """Whether the model may call several tools in one answer."""
+    is_strict: bool = True
+    """Whether schemas are sent strict where the provider takes them so."""
     effort: str | None = None
     max_output_tokens: int | None = None
     response_schema: ResponseSchema | None = None
@@ -143,6 +158,13 @@ class ModelRequest:
     def provider_id(self) -> str:
         """The part before the colon."""
         return self.model_id.partition(":")[0]
+
+    @property
+    def cache_key(self) -> str | None:
+        """A name for requests that begin alike: those about one workbench, whatever is asked."""
+        if self.workbench_id is None:
+            return None
+        return hashlib.sha256(f"backshop {self.workbench_id}".encode()).hexdigest()[:32]
 
     @property
     def system_text(self) -> str:

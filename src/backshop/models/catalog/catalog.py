@@ -10,13 +10,15 @@ from enum import StrEnum
 from importlib.resources import files
 from typing import Any
 
-from backshop.base.codec import decode
+from backshop.base.codec import decode, encode
 from backshop.base.errors import BackshopError, ValidationFailed
 from backshop.base.limits import WINDOW_MIN_TOKENS
 
 from ..messages import MODEL_ID
 
 SCRIPTED = "scripted"
+LOCAL = "local-"
+_OUTPUT_TOKENS = 16_384  # of a model that nobody described, or a quarter of its window
 
 
 class AdapterKind(StrEnum):
@@ -56,6 +58,7 @@ class Supports:
     streaming: bool = True
     usage: bool = True
     short_call_ids: bool = False
+    user_after_tool: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +106,7 @@ class ProviderRecord:
     @property
     def is_local(self) -> bool:
         """Whether the person added it."""
-        return self.provider_id.startswith("local-")
+        return self.provider_id.startswith(LOCAL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,16 +234,8 @@ def _overlay_model(catalog: Catalog, entry: Any) -> ModelRecord:
     provider = catalog.providers.get(provider_id)
     if provider is None:
         raise ValidationFailed(f"unknown provider {provider_id[:64]!r}", reason="unknown_provider")
-    name = str(entry["model_id"]).partition(":")[2]
-    filled: dict[str, Any] = {
-        "provider_id": provider_id,
-        "wire_name": name,
-        "display_name": name,
-        "max_output_tokens": 4096,
-        "requires_key": provider.auth is Auth.API_KEY,
-        **entry,
-    }
-    model = decode(ModelRecord, filled)
+    known = catalog.models.get(str(entry["model_id"]))
+    model = decode(ModelRecord, _filled(entry, provider, known))
     if MODEL_ID.fullmatch(model.model_id) is None:
         raise ValidationFailed("not a model id", reason="unknown_model")
     if model.provider_id != provider_id:
@@ -250,3 +245,31 @@ def _overlay_model(catalog: Catalog, entry: Any) -> ModelRecord:
     if model.max_output_tokens < 1:
         raise ValidationFailed("no output tokens", reason="bad_window")
     return model
+
+
+def _filled(
+    entry: Mapping[str, Any], provider: ProviderRecord, known: ModelRecord | None
+) -> dict[str, Any]:
+    """Return an entry with what it leaves out, from the catalog or its provider (M1.6)."""
+    if known is not None:
+        base: dict[str, Any] = encode(known)
+    else:
+        name = str(entry["model_id"]).partition(":")[2]
+        is_fixed = provider.adapter is not AdapterKind.ANTHROPIC_MESSAGES
+        base = {
+            "provider_id": provider.provider_id,
+            "wire_name": name,
+            "display_name": name,
+            "max_output_tokens": _default_output(entry.get("context_tokens_estimate")),
+            "sampling": (Sampling.DETERMINISTIC if is_fixed else Sampling.OMIT).value,
+            "supports": encode(provider.dialect),
+            "requires_key": provider.auth is Auth.API_KEY,
+        }
+    flags = entry.get("supports")
+    if isinstance(flags, Mapping):
+        entry = {**entry, "supports": {**base["supports"], **flags}}
+    return {**base, **entry}
+
+
+def _default_output(window: object) -> int:
+    return max(1, min(_OUTPUT_TOKENS, window // 4)) if isinstance(window, int) else _OUTPUT_TOKENS

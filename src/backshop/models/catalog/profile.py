@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
 from dataclasses import dataclass
 
 from backshop.base.errors import ValidationFailed
 
 from ..messages import ModelRequest, Purpose, ToolChoice
 from .catalog import ModelRecord, Sampling
-from .strict_schema import can_be_strict
+from .strict_schema import StrictLimits, can_be_strict, strict_names
 
-EFFORTS = ("none", "low", "medium", "high", "xhigh", "max")  # weakest first
+EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")  # weakest first
 DEFAULT_EFFORT = "medium"
-ALLOWED_EFFORTS: Mapping[str, tuple[str, ...]] = {  # M7.1
-    "openai": ("none", "low", "medium", "high"),
-    "openai-codex": ("low", "medium", "high", "xhigh"),
-    "anthropic": ("low", "medium", "high", "max"),
-    "google": ("low", "medium", "high"),
-}
+REMINDER = "Call one of the tools before you answer."
+_REASONS = re.compile(r"gpt-(?:[5-9]|\d\d)|o\d")  # wire names of OpenAI's that think (M5.4)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +48,16 @@ class Profile:
     tools: bool
     tool_required: bool
     tool_none: bool
+    reminder: str | None
+    """What is said instead where a tool is required and the model takes no such choice (M6.1)."""
     strict_response: bool
+
+    @property
+    def tool_choice(self) -> str:
+        """The choice of tools in OpenAI's words."""
+        if self.tool_none:
+            return "none"
+        return "required" if self.tool_required else "auto"
 
 
 def profile(request: ModelRequest, model: ModelRecord) -> Profile:
@@ -66,17 +71,37 @@ def profile(request: ModelRequest, model: ModelRecord) -> Profile:
     schema = request.response_schema
     if schema is not None and not can_be_strict(schema.schema):
         raise ValidationFailed("the response schema cannot be strict", reason="schema_not_strict")
-    fixed = model.sampling is Sampling.DETERMINISTIC and not model.wire_name.startswith("gpt-5")
-    wants = request.tool_choice is ToolChoice.FIRST_TURN_REQUIRED and not request.has_tool_result
+    fixed = model.sampling is Sampling.DETERMINISTIC and not is_reasoning(model)
+    wants = (
+        bool(request.tools)
+        and request.tool_choice is ToolChoice.FIRST_TURN_REQUIRED
+        and not request.has_tool_result
+    )
+    can_require = model.supports.tool_choice_required
     return Profile(
         effort=nearest_effort(request.effort or DEFAULT_EFFORT, model.efforts),
         temperature=0 if fixed else None,
         top_p=1 if fixed else None,
         tools=bool(request.tools),
-        tool_required=bool(request.tools) and wants,
+        tool_required=wants and can_require,
+        reminder=REMINDER if wants and not can_require else None,
         tool_none=bool(request.tools) and request.tool_choice is ToolChoice.NONE,
         strict_response=schema is not None and model.supports.structured_output,
     )
+
+
+def is_reasoning(model: ModelRecord) -> bool:
+    """Say whether a model thinks before it answers; such models take no sampling (M5.4)."""
+    return bool(model.efforts) or _REASONS.match(model.wire_name) is not None
+
+
+def strict_tools(
+    request: ModelRequest, model: ModelRecord, limits: StrictLimits
+) -> frozenset[str] | None:
+    """Return the names of the tools that are sent strict; None where the word is not sent."""
+    if not model.supports.strict_tools:
+        return None
+    return strict_names(request.tools, limits) if request.is_strict else frozenset()
 
 
 def nearest_effort(wanted: str, offered: tuple[str, ...]) -> str | None:
@@ -99,13 +124,12 @@ def adjusted(efforts: Efforts, offered: tuple[str, ...]) -> tuple[tuple[str, str
     return tuple(found)
 
 
-def check_efforts(provider_id: str, efforts: Efforts, offered: tuple[str, ...]) -> Efforts:
-    """Return the efforts if this provider takes them (M7.1); `offered` is what its models list.
+def check_efforts(provider_id: str, efforts: Efforts, allowed: tuple[str, ...]) -> Efforts:
+    """Return the efforts if a model of this provider lists each of them (M7.1).
 
     Raises:
         ValidationFailed: `bad_effort`.
     """
-    allowed = ALLOWED_EFFORTS.get(provider_id, offered)
     for value in (efforts.research, efforts.plan, efforts.implement):
         if value not in allowed:
             raise ValidationFailed(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from backshop.base.errors import ValidationFailed
@@ -30,6 +31,21 @@ _KEPT = frozenset(  # M9.3: what strict mode takes; everything else leaves the s
         *_NAMED,
     )
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StrictLimits:
+    """How much of a request may be strict: of all its tools together, and of one schema (M9.10)."""
+
+    tools: int | None = None
+    optional: int | None = None
+    unions: int | None = None
+    properties: int = 5000
+    depth: int = 10
+
+
+OPENAI_LIMITS = StrictLimits()
+ANTHROPIC_LIMITS = StrictLimits(tools=20, optional=24, unions=16)
 NUMERIC = frozenset(  # Anthropic's strict mode refuses these as well
     (
         *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
@@ -75,14 +91,28 @@ def can_be_strict(schema: Schema) -> bool:
     return all(map(can_be_strict, _children(schema)))
 
 
-def strict(schema: Schema, *, refused: frozenset[str] = frozenset()) -> dict[str, Any]:
-    """Return the strict form (M9.2): every property required, optional ones nullable.
+def strict_names(tools: Iterable[ToolSpec], limits: StrictLimits) -> frozenset[str]:
+    """Return which tools of a request are sent strict: none where all together are too many."""
+    chosen = [tool for tool in tools if _is_within(tool.parameters, limits)]
+    schemas = [part for tool in chosen for part in _parts(tool.parameters)]
+    optional = sum(map(_optional, schemas))
+    unions = sum(map(_is_union, schemas))
+    for count, most in (
+        (len(chosen), limits.tools),
+        (optional, limits.optional),
+        (unions, limits.unions),
+    ):
+        if most is not None and count > most:
+            return frozenset()
+    return frozenset(tool.name for tool in chosen)
 
-    Pure and idempotent; `refused` names further keywords this provider does not take.
+
+def strict(schema: Schema) -> dict[str, Any]:
+    """Return OpenAI's strict form (M9.2): every property required, optional ones nullable.
+
+    Pure and idempotent.
     """
-    sent = {key: _copy(key, value, refused) for key, value in schema.items() if _keeps(key, value)}
-    for key in refused:
-        sent.pop(key, None)
+    sent = _reduced(schema, strict)
     if is_object(schema):
         properties = sent.get("properties") or {}
         before = set(schema.get("required") or ())
@@ -90,6 +120,16 @@ def strict(schema: Schema, *, refused: frozenset[str] = frozenset()) -> dict[str
             name: part if name in before else _nullable(part) for name, part in properties.items()
         }
         sent["required"] = sorted(properties)
+        sent["additionalProperties"] = False
+    return dict(sorted(sent.items()))
+
+
+def strict_optional(schema: Schema) -> dict[str, Any]:
+    """Return Anthropic's strict form: closed objects whose optional properties stay optional."""
+    sent = _reduced(schema, strict_optional)
+    for key in NUMERIC:
+        sent.pop(key, None)
+    if is_object(schema):
         sent["additionalProperties"] = False
     return dict(sorted(sent.items()))
 
@@ -165,18 +205,47 @@ def _keeps(key: str, value: Any) -> bool:
     return key in _KEPT and (key != "format" or value in _FORMATS)
 
 
-def _copy(key: str, value: Any, refused: frozenset[str]) -> Any:
+def _is_within(schema: Schema, limits: StrictLimits) -> bool:
+    if not can_be_strict(schema) or _depth(schema) > limits.depth:
+        return False
+    return sum(len(part.get("properties") or ()) for part in _parts(schema)) <= limits.properties
+
+
+def _parts(schema: Schema) -> Iterable[Schema]:
+    yield schema
+    for part in _children(schema):
+        yield from _parts(part)
+
+
+def _depth(schema: Schema) -> int:
+    deepest = max(map(_depth, _children(schema)), default=0)
+    return deepest + is_object(schema)
+
+
+def _optional(schema: Schema) -> int:
+    return len(set(schema.get("properties") or ()) - set(schema.get("required") or ()))
+
+
+def _is_union(schema: Schema) -> bool:
+    return "anyOf" in schema or "oneOf" in schema or isinstance(schema.get("type"), list)
+
+
+def _reduced(schema: Schema, form: Callable[[Schema], dict[str, Any]]) -> dict[str, Any]:
+    """Return what strict mode takes of a schema, its parts in a form of their own."""
+    return {key: _copy(key, value, form) for key, value in schema.items() if _keeps(key, value)}
+
+
+def _copy(key: str, value: Any, form: Callable[[Schema], dict[str, Any]]) -> Any:
+    def part(one: Any) -> Any:
+        return form(one) if isinstance(one, Mapping) else one
+
     if key in _NAMED and isinstance(value, Mapping):
-        return {name: _strict_part(value[name], refused) for name in sorted(value)}
+        return {name: part(value[name]) for name in sorted(value)}
     if key in _MANY and isinstance(value, list):
-        return [_strict_part(part, refused) for part in value]
+        return [part(one) for one in value]
     if key in _ONE:
-        return _strict_part(value, refused)
+        return part(value)
     return list(value) if isinstance(value, list) else value
-
-
-def _strict_part(part: Any, refused: frozenset[str]) -> Any:
-    return strict(part, refused=refused) if isinstance(part, Mapping) else part
 
 
 def _relax(part: Any) -> Any:

@@ -8,6 +8,7 @@ from backshop.base.ambient import Clock
 from backshop.base.limits import (
     CALL_S,
     CONNECT_TIMEOUT_S,
+    FIRST_EVENT_LOCAL_S,
     FIRST_EVENT_S,
     IDLE_S,
 )
@@ -19,11 +20,13 @@ _SLICE_S = 0.1  # how soon a cancellation is noticed; M12.1 allows 1 s
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class CallLimits:
     """Seconds a call may take, as a whole and in its parts."""
 
     connect_s: float = CONNECT_TIMEOUT_S
     first_event_s: float = FIRST_EVENT_S
+    first_event_local_s: float = FIRST_EVENT_LOCAL_S
+    """The same for a server on this machine, which reads a long prompt slowly."""
     idle_s: float = IDLE_S
     call_s: float = CALL_S
 
@@ -31,7 +34,7 @@ class Limits:
 class Watch:
     """The limits of one call, counted from its start."""
 
-    def __init__(self, clock: Clock, cancel: Cancel, limits: Limits) -> None:
+    def __init__(self, clock: Clock, cancel: Cancel, limits: CallLimits) -> None:
         self._clock = clock
         self._cancel = cancel
         self._limits = limits

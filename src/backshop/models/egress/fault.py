@@ -35,6 +35,7 @@ _QUOTA = (
     "credit balance",
     "spending limit",
 )
+_REASONS = ("error", "message", "detail", "msg")  # where providers say why, outermost first
 _WORD = re.compile(r"[a-z_]{1,64}")
 _SAID_MAX_CHARS = 300
 _QUOTED = re.compile(r"""(['"`])(?:(?!\1).){40,}\1""")  # long enough to be what was sent
@@ -102,11 +103,9 @@ def said(body: str, key: str | None = None) -> str:
     Nothing where the body is not the JSON that providers describe their errors in.
     """
     try:
-        value = json.loads(body)
+        value = _reason(json.loads(body))
     except (ValueError, RecursionError):
         return ""
-    for name in ("error", "message"):
-        value = value.get(name, value) if isinstance(value, dict) else value
     if not isinstance(value, str):
         return ""
     redactor = Redactor()
@@ -114,6 +113,16 @@ def said(body: str, key: str | None = None) -> str:
     plain = _QUOTED.sub("…", " ".join(value.split()))
     plain = _KEY_LIKE.sub(MASK, redactor.scrub(plain)).rstrip(". ")
     return plain if len(plain) <= _SAID_MAX_CHARS else f"{plain[: _SAID_MAX_CHARS - 1]}…"
+
+
+def _reason(value: object) -> object:
+    """Return the innermost text: `{"error": {"message": …}}`, in a list, or `{"detail": …}`."""
+    if isinstance(value, list):
+        return _reason(value[0]) if value else None
+    if isinstance(value, dict):
+        name = next((one for one in _REASONS if value.get(one)), None)
+        return _reason(value[name]) if name else None
+    return value
 
 
 def retry_after_ms(headers: Mapping[str, str], *, now_ms: int) -> int | None:

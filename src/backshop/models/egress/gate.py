@@ -10,14 +10,14 @@ from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from backshop.base.ambient import Clock
-from backshop.base.limits import ERROR_BODY_MAX_BYTES, FIRST_EVENT_LOCAL_S
+from backshop.base.limits import ERROR_BODY_MAX_BYTES
 
 from ..catalog.catalog import ProviderRecord
 from ..errors import AuthFailed, EgressBlocked, ModelError, RequestRejected
 from ..messages import Purpose
 from . import fault
 from .address import Resolver, resolve
-from .deadline import Limits, Watch
+from .deadline import CallLimits, Watch
 from .policy import is_loopback_url, policy
 from .proxy import proxy_for, read_proxy
 from .retry import Cancel
@@ -73,7 +73,7 @@ class Channel:
     provider: ProviderRecord
     key: str | None = field(repr=False)
     errand: Errand
-    limits: Limits
+    limits: CallLimits
     client: Callable[[], Any] = field(repr=False)
     """Makes the `httpx2.Client` for the SDK."""
     now_ms: Callable[[], int]
@@ -110,7 +110,7 @@ class Egress:
         offline: bool = False,
         resolver: Resolver = resolve,
         ssl_context: Callable[[], ssl.SSLContext] = ssl.create_default_context,
-        limits: Limits | None = None,
+        limits: CallLimits | None = None,
         keep: Callable[[str], str | None] = lambda text: None,
         proxy: str | None = None,
     ) -> None:
@@ -122,7 +122,7 @@ class Egress:
         self._resolver = resolver
         self._make_ssl = ssl_context
         self._ssl: ssl.SSLContext | None = None
-        self._limits = limits
+        self._limits = limits or CallLimits()
 
     def open(
         self,
@@ -162,15 +162,14 @@ class Egress:
             keep=self._keep,
         )
 
-    def limits_for(self, provider: ProviderRecord, call_s: float | None) -> Limits:
+    def limits_for(self, provider: ProviderRecord, call_s: float | None) -> CallLimits:
         """Return the time limits of a call to this provider."""
         limits = self._limits
-        if limits is None:
-            local = is_loopback_url(provider.base_url)
-            limits = Limits(first_event_s=FIRST_EVENT_LOCAL_S) if local else Limits()
+        if is_loopback_url(provider.base_url):
+            limits = replace(limits, first_event_s=limits.first_event_local_s)
         if call_s is None:
             return limits
-        return Limits(
+        return CallLimits(
             connect_s=min(limits.connect_s, call_s),
             first_event_s=min(limits.first_event_s, call_s),
             idle_s=min(limits.idle_s, call_s),

@@ -14,6 +14,7 @@ from backshop.base.limits import (
     RATE_LIMIT_FIRST_S,
     RATE_LIMIT_RETRIES,
     RETRY_TOTAL_S,
+    TIMEOUT_RETRIES,
     TRANSIENT_DELAYS_S,
 )
 
@@ -62,6 +63,7 @@ class Schedule:
 
     random: Callable[[int], int] = random_bits
     transient: int = 0
+    timeouts: int = 0
     rate_limited: int = 0
     waited_s: float = 0.0
     is_too_late: bool = False
@@ -86,6 +88,10 @@ class Schedule:
             return None
         if error.error_code == "PROVIDER_RATE_LIMITED":
             return self._rate_limit(error)
+        if error.reason == "timeout":
+            self.timeouts += 1
+        if self.timeouts > TIMEOUT_RETRIES:
+            return None
         if error.error_code in _TRANSIENT and self.transient < len(TRANSIENT_DELAYS_S):
             self.transient += 1
             seconds = TRANSIENT_DELAYS_S[self.transient - 1] * self._jitter()

@@ -29,7 +29,7 @@ from .proxy import Proxy
 _HEADERS = frozenset(  # what a request may carry; everything else stays here (M1.9)
     (
         *("host", "accept", "content-type", "content-length", "transfer-encoding"),
-        *("authorization", "x-api-key", "anthropic-version"),
+        *("authorization", "x-api-key", "anthropic-version", "anthropic-beta"),
     )
 )
 _AUTH_HEADERS = frozenset(("authorization", "x-api-key"))

@@ -25,6 +25,7 @@ from ..messages import (
     Usage,
     UsageReported,
 )
+from .pulse import CallRunning, Pulse
 from .response import Capabilities, Phase, PromptEvaluationError
 
 _SHOWN = frozenset((Purpose.SUMMARY, Purpose.REPLY, Purpose.OTHER))  # M8.8: text people read
@@ -117,8 +118,8 @@ class Asker:
 
     def _watched(self, request: ModelRequest) -> tuple[ModelAnswer, Failed | None, bool]:
         about = {"model": request.model_id, "purpose": request.purpose.value}
-        with watch("model", **about) as span:
-            answer, failed, has_shown = self._attempt(request)
+        with watch("model", **about) as span, self._pulse(request) as pulse:
+            answer, failed, has_shown = self._attempt(request, pulse)
             if failed is not None:
                 span.note(error_type=failed.error.error_code)
             if (usage := answer.usage) is not None:
@@ -127,10 +128,26 @@ class Asker:
                 count("tokens", usage.output_tokens, direction="output", **about)
         return answer, failed, has_shown
 
-    def _attempt(self, request: ModelRequest) -> tuple[ModelAnswer, Failed | None, bool]:
+    def _pulse(self, request: ModelRequest) -> Pulse:
+        def tell(state: str, waited_s: float) -> None:
+            self._session.publish(
+                CallRunning(
+                    provider_id=request.provider_id,
+                    model_id=request.model_id,
+                    state=state,
+                    waited_ms=int(waited_s * 1000),
+                )
+            )
+
+        return Pulse(tell)
+
+    def _attempt(
+        self, request: ModelRequest, pulse: Pulse
+    ) -> tuple[ModelAnswer, Failed | None, bool]:
         answer, failed, texts = ModelAnswer(), None, list[str]()
         shows = request.purpose in _SHOWN
         for event in self._adapter.complete(request, self._session.cancel):
+            pulse.saw(event)
             match event:
                 case wire.TextDelta(text=text):
                     texts.append(text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,7 @@ from .argument import forgiven
 
 OVER_CAP = "too_many_calls"
 _PROBLEMS_MAX = 10  # M9.6
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")  # of a character, written as an escape
 _ALIASES = {  # tool, what models write in an operation, what it means (M9.5, F16.5)
     ("docx_operations", "find"): "search",
     ("docx_operations", "text_to_find"): "search",
@@ -67,6 +69,7 @@ def normalise(
     checked = []
     for position, (call, call_id) in enumerate(zip(calls, ids, strict=True)):
         arguments, problem = parse_arguments(call.arguments)
+        written = call.arguments if problem is None and _is_object(call.arguments) else None
         if position >= limit:
             if problem is None and call.name in known:  # as it is when it is made again
                 arguments, _ = fit(call.name, arguments, known[call.name].parameters)
@@ -82,7 +85,7 @@ def normalise(
             )
         elif problem is None:
             arguments, problem = fit(call.name, arguments, known[call.name].parameters)
-        checked.append(Checked(ToolCall(call_id, call.name, arguments), problem))
+        checked.append(Checked(ToolCall(call_id, call.name, arguments, written), problem))
     return tuple(checked)
 
 
@@ -105,6 +108,11 @@ def parse_arguments(raw: Any) -> tuple[dict[str, Any], Problem | None]:
     if value is None:
         return {}, None
     return {}, Problem("bad_arguments", "the arguments are not a JSON object", unparsable=True)
+
+
+def _is_object(raw: Any) -> bool:
+    """Say whether arguments that were read are the text of an object that can be sent again."""
+    return isinstance(raw, str) and raw.lstrip().startswith("{") and not _HALF.search(raw)
 
 
 def _stored(arguments: dict[str, Any]) -> tuple[dict[str, Any], Problem | None]:

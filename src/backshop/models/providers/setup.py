@@ -13,7 +13,7 @@ from backshop.prompts import CancelToken
 
 from .. import errors, requests
 from ..catalog.catalog import AdapterKind, Auth, Catalog, ProviderRecord
-from ..catalog.profile import ALLOWED_EFFORTS, Efforts, check_efforts
+from ..catalog.profile import Efforts, check_efforts
 from ..egress.gate import Egress, EgressKind, Errand
 from ..egress.policy import origin
 from ..egress.stream import listed
@@ -245,7 +245,7 @@ class Providers:
         elif provider.auth is Auth.API_KEY and key is None:
             word = Status.NOT_CONFIGURED
         cooldown = self._cooldowns.get(provider.provider_id, 0)
-        efforts = provider.provider_id in ALLOWED_EFFORTS or _offered_efforts(catalog, provider)
+        efforts = _offered_efforts(catalog, provider)
         return requests.ProviderStatus(
             provider_id=provider.provider_id,
             display_name=provider.display_name,

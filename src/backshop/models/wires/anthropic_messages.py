@@ -9,66 +9,78 @@ from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from backshop.base.errors import BackshopError
-from backshop.base.limits import OUTPUT_FLOOR_TOKENS
-from backshop.models import messages
 from backshop.models.catalog.catalog import ModelRecord
-from backshop.models.catalog.profile import profile
-from backshop.models.catalog.strict_schema import NUMERIC, can_be_strict, relaxed, strict
+from backshop.models.catalog.profile import Profile, profile, strict_tools
+from backshop.models.catalog.strict_schema import ANTHROPIC_LIMITS, relaxed, strict_optional
 from backshop.models.egress import fault as egress_fault
 from backshop.models.egress.assembly import AnswerParts
 from backshop.models.egress.gate import Channel
 from backshop.models.errors import BadResponse, ContextExhausted
-from backshop.models.ledger.usage import request_tokens
+from backshop.models.messages import (
+    Done,
+    FinishReason,
+    Message,
+    ModelRequest,
+    ReasoningProgress,
+    Role,
+    Started,
+    StreamEvent,
+    ToolCall,
+    ToolSpec,
+    Usage,
+    UsageReported,
+)
 
-from .shape import Json, Outline, is_count, mapping, replayed
+from .shape import Json, Outline, is_count, mapping, output_room, replayed
 
 if TYPE_CHECKING:
     from anthropic import Anthropic
 
 _FINISH = {
-    "end_turn": messages.FinishReason.STOP,
-    "stop_sequence": messages.FinishReason.STOP,
-    "tool_use": messages.FinishReason.TOOL_CALLS,
-    "max_tokens": messages.FinishReason.LENGTH,
-    "refusal": messages.FinishReason.REFUSAL,
+    "end_turn": FinishReason.STOP,
+    "stop_sequence": FinishReason.STOP,
+    "tool_use": FinishReason.TOOL_CALLS,
+    "max_tokens": FinishReason.LENGTH,
+    "refusal": FinishReason.REFUSAL,
 }
+_MARK = {"type": "ephemeral"}
+_MARKS = 3  # of the four a request may have; one is the system text's
+_BLOCKS_BETWEEN_MARKS = 15
+_UNMARKED = ("thinking", "redacted_thinking")  # refused there
+_CHOICES = {"required": "any", "auto": "auto", "none": "none"}
 _WINDOW_EXCEEDED = "model_context_window_exceeded"
 
 
-def body(request: messages.ModelRequest, model: ModelRecord) -> Json:
+def body(request: ModelRequest, model: ModelRecord) -> Json:
     """Return the request body (M6.1)."""
     chosen = profile(request, model)
     sent: Json = {
         "model": model.wire_name,
-        "max_tokens": _max_tokens(request, model),
-        "messages": _messages(request),
+        "max_tokens": output_room(request, model),
+        "messages": _marked(_messages(request, chosen)),
         "stream": True,
     }
     if request.system_text:
-        sent["system"] = request.system_text
+        sent["system"] = [{"type": "text", "text": request.system_text, "cache_control": _MARK}]
     config: Json = {}
     if chosen.effort is not None:
         config["effort"] = chosen.effort
     if request.response_schema is not None and chosen.strict_response:
-        schema = strict(request.response_schema.schema, refused=NUMERIC)
+        schema = strict_optional(request.response_schema.schema)
         config["format"] = {"type": "json_schema", "schema": schema}
     if config:
         sent["output_config"] = config
     if chosen.tools:
-        sent["tools"] = [
-            _tool(tool, strict_tools=model.supports.strict_tools) for tool in request.tools
-        ]
-        choice: Json = {"type": "any" if chosen.tool_required else "auto"}
-        if chosen.tool_none:
-            sent["tool_choice"] = {"type": "none"}
-        else:
-            sent["tool_choice"] = choice | {"disable_parallel_tool_use": True}
+        is_strict = strict_tools(request, model, ANTHROPIC_LIMITS)
+        sent["tools"] = [_tool(tool, is_strict) for tool in request.tools]
+        choice: Json = {"type": _CHOICES[chosen.tool_choice]}
+        if not chosen.tool_none and not request.is_parallel:
+            choice["disable_parallel_tool_use"] = True
+        sent["tool_choice"] = choice
     return sent
 
 
-def complete(
-    request: messages.ModelRequest, model: ModelRecord, channel: Channel
-) -> Iterator[messages.StreamEvent]:
+def complete(request: ModelRequest, model: ModelRecord, channel: Channel) -> Iterator[StreamEvent]:
     """Send the request and yield what comes back."""
     with _speaking(channel) as client:
         stream: Any = client.messages.create(**body(request, model))
@@ -133,32 +145,33 @@ def _client(channel: Channel) -> Anthropic:
     return client
 
 
-def _max_tokens(request: messages.ModelRequest, model: ModelRecord) -> int:
-    """Return the output bound the API asks for, reduced to what the window leaves (M6.2)."""
-    wanted = request.max_output_tokens or model.max_output_tokens
-    room = model.context_tokens_estimate - request_tokens(request)
-    if room < min(wanted, OUTPUT_FLOOR_TOKENS):
-        raise ContextExhausted(
-            "the request leaves no room for an answer",
-            detail=f"prompt_tokens: {request_tokens(request)}",
-            model_id=model.model_id,
-            provider_id=model.provider_id,
-        )
-    return min(wanted, room)
-
-
-def _tool(tool: messages.ToolSpec, *, strict_tools: bool) -> Json:
-    is_strict = strict_tools and can_be_strict(tool.parameters)
-    schema = strict(tool.parameters, refused=NUMERIC) if is_strict else relaxed(tool.parameters)
+def _tool(tool: ToolSpec, strict_names: frozenset[str] | None) -> Json:
+    is_strict = strict_names is not None and tool.name in strict_names
+    schema = strict_optional(tool.parameters) if is_strict else relaxed(tool.parameters)
     sent: Json = {"name": tool.name, "description": tool.description, "input_schema": schema}
-    return sent | ({"strict": is_strict} if strict_tools else {})
+    return sent | ({"strict": True} if is_strict else {})
 
 
-def _messages(request: messages.ModelRequest) -> list[Json]:
+def _marked(messages: list[Json]) -> list[Json]:
+    """Mark where what is sent again ends: at the last block, and where the provider still looks.
+
+    It looks back twenty blocks from a mark for what it has kept (M6.8).
+    """
+    blocks = [block for message in messages for block in message["content"]]
+    for block in blocks[-1::-_BLOCKS_BETWEEN_MARKS][:_MARKS]:
+        if block.get("type") not in _UNMARKED:
+            block["cache_control"] = _MARK
+    return messages
+
+
+def _messages(request: ModelRequest, chosen: Profile) -> list[Json]:
     """Return alternating turns; all results of one turn go in one user message (M6.2)."""
     sent: list[Json] = []
-    for message in request.dialogue:
-        role = "assistant" if message.role is messages.Role.ASSISTANT else "user"
+    dialogue = request.dialogue
+    if chosen.reminder is not None:
+        dialogue = (*dialogue, Message(role=Role.USER, text=chosen.reminder))
+    for message in dialogue:
+        role = "assistant" if message.role is Role.ASSISTANT else "user"
         blocks = list(_blocks(request, message))
         if sent and sent[-1]["role"] == role:
             sent[-1]["content"] += blocks
@@ -167,8 +180,8 @@ def _messages(request: messages.ModelRequest) -> list[Json]:
     return sent
 
 
-def _blocks(request: messages.ModelRequest, message: messages.Message) -> Iterator[Json]:
-    if message.role is messages.Role.TOOL:
+def _blocks(request: ModelRequest, message: Message) -> Iterator[Json]:
+    if message.role is Role.TOOL:
         yield {
             "type": "tool_result",
             "tool_use_id": message.tool_call_id or "",
@@ -176,7 +189,7 @@ def _blocks(request: messages.ModelRequest, message: messages.Message) -> Iterat
             "is_error": message.is_error,
         }
         return
-    if message.role is messages.Role.ASSISTANT:
+    if message.role is Role.ASSISTANT:
         yield from _assistant_blocks(message, request.state_for(message))
         return
     if message.text or not message.images:
@@ -187,17 +200,22 @@ def _blocks(request: messages.ModelRequest, message: messages.Message) -> Iterat
         yield {"type": "image", "source": source}
 
 
-def _assistant_blocks(message: messages.Message, state: Any) -> Iterator[Json]:
+def _assistant_blocks(message: Message, state: Any) -> Iterator[Json]:
     """Replay what the model wrote, thinking unchanged and in place (M6.2)."""
     calls: list[Json] = [
-        {"type": "tool_use", "id": call.id, "name": call.name, "input": dict(call.arguments)}
+        {"type": "tool_use", "id": call.id, "name": call.name, "input": _input(call)}
         for call in message.tool_calls
     ]
     text: list[Json] = [{"type": "text", "text": message.text}] if message.text else []
     return replayed(state, text, calls)
 
 
-def _read(stream: Any, request: messages.ModelRequest) -> Iterator[messages.StreamEvent]:
+def _input(call: ToolCall) -> Json:
+    written: Json = json.loads(call.text)
+    return written
+
+
+def _read(stream: Any, request: ModelRequest) -> Iterator[StreamEvent]:
     answer, outline = AnswerParts(), Outline()  # places are block indexes
     usage: Json = {}
     stop: str | None = None
@@ -206,7 +224,7 @@ def _read(stream: Any, request: messages.ModelRequest) -> Iterator[messages.Stre
         match event.get("type"):
             case "message_start":
                 usage |= _counts(mapping(event.get("message")).get("usage"))
-                yield messages.Started()
+                yield Started()
             case "content_block_start":
                 block = mapping(event.get("content_block"))
                 yield from _begin(block, event.get("index"), answer, outline)
@@ -221,9 +239,7 @@ def _read(stream: Any, request: messages.ModelRequest) -> Iterator[messages.Stre
                 return
 
 
-def _begin(
-    block: Json, index: Any, answer: AnswerParts, outline: Outline
-) -> Iterator[messages.StreamEvent]:
+def _begin(block: Json, index: Any, answer: AnswerParts, outline: Outline) -> Iterator[StreamEvent]:
     match block.get("type"):
         case "tool_use":
             outline.call(index)
@@ -237,9 +253,7 @@ def _begin(
             outline.keep(index, dict(block))
 
 
-def _delta(
-    delta: Json, index: Any, answer: AnswerParts, outline: Outline
-) -> Iterator[messages.StreamEvent]:
+def _delta(delta: Json, index: Any, answer: AnswerParts, outline: Outline) -> Iterator[StreamEvent]:
     match delta.get("type"):
         case "text_delta":
             yield from answer.add_text(delta.get("text"))
@@ -250,7 +264,7 @@ def _delta(
             block = outline.block(index)
             if block is not None:
                 block["thinking"] = str(block.get("thinking", "")) + thought
-            yield messages.ReasoningProgress(len(thought))
+            yield ReasoningProgress(len(thought))
         case "signature_delta":
             block = outline.block(index)
             if block is not None:
@@ -262,26 +276,26 @@ def _end(
     outline: Outline,
     usage: Json,
     stop: str | None,
-    request: messages.ModelRequest,
-) -> Iterator[messages.StreamEvent]:
+    request: ModelRequest,
+) -> Iterator[StreamEvent]:
     if stop == _WINDOW_EXCEEDED:
         raise ContextExhausted("the answer does not fit into the model's window")
     reason = _FINISH.get(str(stop))
     if reason is None:
         raise BadResponse("the answer ended for an unknown reason", reason="finish_reason")
-    yield from answer.finished_calls(cut=reason is messages.FinishReason.LENGTH)
+    yield from answer.finished_calls(cut=reason is FinishReason.LENGTH)
     if usage:
-        yield messages.UsageReported(_usage(usage))
+        yield UsageReported(_usage(usage))
     if answer.has_calls:
-        reason = messages.FinishReason.TOOL_CALLS
-    yield messages.Done(reason, outline.state(request.provider_id))
+        reason = FinishReason.TOOL_CALLS
+    yield Done(reason, outline.state(request.provider_id))
 
 
-def _usage(data: Json) -> messages.Usage:
+def _usage(data: Json) -> Usage:
     """Anthropic counts cached input apart; ours includes it (M13.1)."""
     cached = data.get("cache_read_input_tokens", 0)
     written = data.get("cache_creation_input_tokens", 0)
-    return messages.Usage(
+    return Usage(
         input_tokens=data.get("input_tokens", 0) + cached + written,
         cached_input_tokens=cached,
         cache_write_tokens=written,

@@ -11,26 +11,39 @@ from contextlib import closing
 from typing import Any
 
 from backshop.base.limits import WINDOW_MIN_TOKENS
-from backshop.models import messages
 from backshop.models.catalog.catalog import ModelRecord
-from backshop.models.catalog.profile import profile
-from backshop.models.catalog.strict_schema import can_be_strict, relaxed, strict
+from backshop.models.catalog.profile import Profile, profile, strict_tools
+from backshop.models.catalog.strict_schema import OPENAI_LIMITS, relaxed, strict
 from backshop.models.egress.assembly import AnswerParts
 from backshop.models.egress.gate import Channel
 from backshop.models.errors import BadResponse
+from backshop.models.messages import (
+    Done,
+    FinishReason,
+    Message,
+    ModelRequest,
+    ProviderState,
+    ReasoningProgress,
+    Role,
+    Started,
+    StreamEvent,
+    ToolSpec,
+    Usage,
+    UsageReported,
+)
 
 from . import openai_sdk
-from .shape import Json, count, mapping
+from .shape import Json, count, local_output, mapping
 
-REMINDER = "Call one of the tools before you answer."
+_NOTHING_SAID = "(nothing)"
 _SHORT_ID_CHARS = 9  # M6.4
 _BASE62 = string.digits + string.ascii_uppercase + string.ascii_lowercase
 _FINISH = {
-    "stop": messages.FinishReason.STOP,
-    "tool_calls": messages.FinishReason.TOOL_CALLS,
-    "function_call": messages.FinishReason.TOOL_CALLS,
-    "length": messages.FinishReason.LENGTH,
-    "content_filter": messages.FinishReason.CONTENT_FILTER,
+    "stop": FinishReason.STOP,
+    "tool_calls": FinishReason.TOOL_CALLS,
+    "function_call": FinishReason.TOOL_CALLS,
+    "length": FinishReason.LENGTH,
+    "content_filter": FinishReason.CONTENT_FILTER,
 }
 _CALL_FIELDS = frozenset(("index", "id", "type", "function"))
 _DELTA_FIELDS = frozenset(
@@ -38,10 +51,14 @@ _DELTA_FIELDS = frozenset(
 )
 
 
-def body(request: messages.ModelRequest, model: ModelRecord) -> Json:
+def body(request: ModelRequest, model: ModelRecord) -> Json:
     """Return the request body; a field is sent only when the server's flag is set (M6.3)."""
     chosen, supports = profile(request, model), model.supports
-    sent: Json = {"model": model.wire_name, "messages": _messages(request, model), "stream": True}
+    sent: Json = {
+        "model": model.wire_name,
+        "messages": _messages(request, model, chosen),
+        "stream": True,
+    }
     if supports.usage:
         sent["stream_options"] = {"include_usage": True}
     if chosen.effort is not None:
@@ -49,16 +66,13 @@ def body(request: messages.ModelRequest, model: ModelRecord) -> Json:
     if chosen.temperature is not None:
         sent |= {"temperature": chosen.temperature, "top_p": chosen.top_p}
     if chosen.tools:
-        sent["tools"] = [_tool(tool, strict_tools=supports.strict_tools) for tool in request.tools]
-        sent["tool_choice"] = "auto"
-        if chosen.tool_required and supports.tool_choice_required:
-            sent["tool_choice"] = "required"
-        if chosen.tool_none:
-            sent["tool_choice"] = "none"
+        is_strict = strict_tools(request, model, OPENAI_LIMITS)
+        sent["tools"] = [_tool(tool, is_strict) for tool in request.tools]
+        sent["tool_choice"] = chosen.tool_choice
         if supports.parallel_flag:
-            sent["parallel_tool_calls"] = False
-    if request.max_output_tokens is not None:
-        sent["max_tokens"] = request.max_output_tokens
+            sent["parallel_tool_calls"] = request.is_parallel
+    if (most := request.max_output_tokens or local_output(request, model)) is not None:
+        sent["max_tokens"] = most
     if request.response_schema is not None and chosen.strict_response:
         sent["response_format"] = {
             "type": "json_schema",
@@ -71,9 +85,7 @@ def body(request: messages.ModelRequest, model: ModelRecord) -> Json:
     return sent
 
 
-def complete(
-    request: messages.ModelRequest, model: ModelRecord, channel: Channel
-) -> Iterator[messages.StreamEvent]:
+def complete(request: ModelRequest, model: ModelRecord, channel: Channel) -> Iterator[StreamEvent]:
     """Send the request and yield what comes back."""
     with openai_sdk.speaking(channel) as client:
         stream: Any = client.chat.completions.create(**body(request, model))
@@ -118,33 +130,41 @@ def _window(model: Json) -> int | None:
     return None
 
 
-def _messages(request: messages.ModelRequest, model: ModelRecord) -> list[Json]:
+def _messages(request: ModelRequest, model: ModelRecord, chosen: Profile) -> list[Json]:
     short = model.supports.short_call_ids
     names = {call.id: call.name for message in request.messages for call in message.tool_calls}
     sent: list[Json] = []
     if request.system_text:
         sent.append({"role": "system", "content": request.system_text})
     for message in request.dialogue:
+        if message.role is Role.USER:
+            sent += _before_user(sent, model)
         sent.append(_message(request, message, names, short=short))
-    chosen = profile(request, model)
-    if chosen.tool_required and not model.supports.tool_choice_required:
-        sent.append({"role": "user", "content": REMINDER})
+    if chosen.reminder is not None:
+        sent.append({"role": "user", "content": chosen.reminder})
     return sent
 
 
+def _before_user(sent: list[Json], model: ModelRecord) -> list[Json]:
+    """Return what stands between a result and the next thing said, where a server wants it."""
+    if model.supports.user_after_tool or not sent or sent[-1]["role"] != "tool":
+        return []
+    return [{"role": "assistant", "content": _NOTHING_SAID}]
+
+
 def _message(
-    request: messages.ModelRequest, message: messages.Message, names: dict[str, str], *, short: bool
+    request: ModelRequest, message: Message, names: dict[str, str], *, short: bool
 ) -> Json:
     def wire_id(call_id: str) -> str:
         return short_id(call_id) if short else call_id
 
     match message.role:
-        case messages.Role.TOOL:
+        case Role.TOOL:
             call_id = message.tool_call_id or ""
             named = {"name": names.get(call_id, "")} if short else {}
             answered = {"role": "tool", "tool_call_id": wire_id(call_id), "content": message.text}
             return answered | named
-        case messages.Role.ASSISTANT:
+        case Role.ASSISTANT:
             extra = request.state_for(message)
             extra = extra if isinstance(extra, dict) else {}
             sent: Json = {"role": "assistant", "content": message.text or None}
@@ -157,9 +177,7 @@ def _message(
                         "type": "function",
                         "function": {
                             "name": call.name,
-                            "arguments": json.dumps(
-                                dict(call.arguments), ensure_ascii=False, sort_keys=True
-                            ),
+                            "arguments": call.text,
                         },
                         **(kept[place] if place < len(kept) else {}),
                     }
@@ -170,7 +188,7 @@ def _message(
             return {"role": message.role.value, "content": _content(message)}
 
 
-def _content(message: messages.Message) -> str | list[Json]:
+def _content(message: Message) -> str | list[Json]:
     if not message.images:
         return message.text
     parts: list[Json] = [{"type": "text", "text": message.text}] if message.text else []
@@ -181,14 +199,14 @@ def _content(message: messages.Message) -> str | list[Json]:
     return parts
 
 
-def _tool(tool: messages.ToolSpec, *, strict_tools: bool) -> Json:
-    is_strict = strict_tools and can_be_strict(tool.parameters)
+def _tool(tool: ToolSpec, strict_names: frozenset[str] | None) -> Json:
+    is_strict = strict_names is not None and tool.name in strict_names
     function: Json = {
         "name": tool.name,
         "description": tool.description,
         "parameters": strict(tool.parameters) if is_strict else relaxed(tool.parameters),
     }
-    if strict_tools:
+    if strict_names is not None:
         function["strict"] = is_strict
     return {"type": "function", "function": function}
 
@@ -207,19 +225,19 @@ class _Extras:
         extra = {k: v for k, v in call.items() if k not in _CALL_FIELDS and v is not None}
         self.calls.setdefault(index, {}).update(extra)
 
-    def state(self, provider_id: str) -> messages.ProviderState | None:
+    def state(self, provider_id: str) -> ProviderState | None:
         calls = [self.calls[index] for index in sorted(self.calls)]
         if not self.message and not any(calls):
             return None
-        return messages.ProviderState(provider_id, {"message": self.message, "calls": calls})
+        return ProviderState(provider_id, {"message": self.message, "calls": calls})
 
 
-def _read(stream: Any, request: messages.ModelRequest) -> Iterator[messages.StreamEvent]:
+def _read(stream: Any, request: ModelRequest) -> Iterator[StreamEvent]:
     answer, extras = AnswerParts(), _Extras()
     finish: str | None = None
-    usage: messages.Usage | None = None
+    usage: Usage | None = None
     refused = False
-    yield messages.Started()
+    yield Started()
     for raw in stream:
         chunk: Json = raw.to_dict(warnings=False)
         if isinstance(chunk.get("usage"), dict):
@@ -228,13 +246,16 @@ def _read(stream: Any, request: messages.ModelRequest) -> Iterator[messages.Stre
         choice = mapping(choices[0]) if isinstance(choices, list) and choices else {}
         delta = mapping(choice.get("delta")) or mapping(choice.get("message"))
         extras.take(delta)
-        yield from answer.add_text(delta.get("content"))
+        for text, thought in _pieces(delta.get("content")):
+            yield from answer.add_text(text)
+            if thought:
+                yield ReasoningProgress(len(thought))
         if isinstance(delta.get("refusal"), str) and delta["refusal"]:
             refused = True
             yield from answer.add_text(delta["refusal"])
-        thought = delta.get("reasoning_content") or delta.get("reasoning")
-        if isinstance(thought, str):
-            yield messages.ReasoningProgress(len(thought))
+        reasoning = delta.get("reasoning_content") or delta.get("reasoning")
+        if isinstance(reasoning, str):
+            yield ReasoningProgress(len(reasoning))
         yield from _calls(delta, answer, extras)
         finish = choice.get("finish_reason") or finish
     if finish is None:
@@ -242,17 +263,30 @@ def _read(stream: Any, request: messages.ModelRequest) -> Iterator[messages.Stre
     reason = _FINISH.get(str(finish))
     if reason is None:
         raise BadResponse("the answer ended for an unknown reason", reason="finish_reason")
-    yield from answer.finished_calls(cut=reason is messages.FinishReason.LENGTH)
+    yield from answer.finished_calls(cut=reason is FinishReason.LENGTH)
     if usage is not None:
-        yield messages.UsageReported(usage)
+        yield UsageReported(usage)
     if answer.has_calls:
-        reason = messages.FinishReason.TOOL_CALLS
-    elif refused and reason is messages.FinishReason.STOP:
-        reason = messages.FinishReason.REFUSAL
-    yield messages.Done(reason, extras.state(request.provider_id))
+        reason = FinishReason.TOOL_CALLS
+    elif refused and reason is FinishReason.STOP:
+        reason = FinishReason.REFUSAL
+    yield Done(reason, extras.state(request.provider_id))
 
 
-def _calls(delta: Json, answer: AnswerParts, extras: _Extras) -> Iterator[messages.StreamEvent]:
+def _pieces(content: Any) -> Iterator[tuple[str, str]]:
+    """Give text and thought of a piece; some models stream them as a list of parts."""
+    if isinstance(content, str):
+        yield content, ""
+    for part in content if isinstance(content, list) else ():
+        one = mapping(part)
+        inner = one.get("thinking")
+        if isinstance(inner, list):
+            inner = "".join(str(mapping(each).get("text") or "") for each in inner)
+        text = one.get("text")
+        yield text if isinstance(text, str) else "", inner if isinstance(inner, str) else ""
+
+
+def _calls(delta: Json, answer: AnswerParts, extras: _Extras) -> Iterator[StreamEvent]:
     pieces = delta.get("tool_calls")
     for place, piece in enumerate(pieces if isinstance(pieces, list) else ()):
         call = mapping(piece)
@@ -267,10 +301,10 @@ def _calls(delta: Json, answer: AnswerParts, extras: _Extras) -> Iterator[messag
         extras.take_call(key, call)
 
 
-def _usage(data: Json) -> messages.Usage:
+def _usage(data: Json) -> Usage:
     inputs = mapping(data.get("prompt_tokens_details"))
     outputs = mapping(data.get("completion_tokens_details"))
-    return messages.Usage(
+    return Usage(
         input_tokens=count(data.get("prompt_tokens")),
         cached_input_tokens=count(inputs.get("cached_tokens")),
         output_tokens=count(data.get("completion_tokens")),

@@ -3,25 +3,36 @@
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
 
-from backshop.models import messages
 from backshop.models.catalog.catalog import ModelRecord
-from backshop.models.catalog.profile import profile
-from backshop.models.catalog.strict_schema import can_be_strict, relaxed, strict
+from backshop.models.catalog.profile import profile, strict_tools
+from backshop.models.catalog.strict_schema import OPENAI_LIMITS, relaxed, strict
 from backshop.models.egress import fault
 from backshop.models.egress.assembly import AnswerParts
 from backshop.models.egress.gate import Channel
 from backshop.models.errors import BadResponse
+from backshop.models.messages import (
+    Done,
+    FinishReason,
+    Message,
+    ModelRequest,
+    ReasoningProgress,
+    Role,
+    Started,
+    StreamEvent,
+    ToolSpec,
+    Usage,
+    UsageReported,
+)
 
 from . import openai_sdk
 from .shape import Json, Outline, count, mapping, replayed
 
 
-def body(request: messages.ModelRequest, model: ModelRecord) -> Json:
+def body(request: ModelRequest, model: ModelRecord) -> Json:
     """Return the request body; a field that is not listed in M5.1 is not sent."""
     chosen = profile(request, model)
     sent: Json = {
@@ -33,16 +44,17 @@ def body(request: messages.ModelRequest, model: ModelRecord) -> Json:
     }
     if request.system_text:
         sent["instructions"] = request.system_text
+    if request.cache_key is not None:
+        sent["prompt_cache_key"] = request.cache_key
     if chosen.effort is not None:
         sent["reasoning"] = {"effort": chosen.effort}
     if chosen.temperature is not None:
         sent |= {"temperature": chosen.temperature, "top_p": chosen.top_p}
     if chosen.tools:
-        sent["tools"] = [_tool(tool) for tool in request.tools]
-        sent["parallel_tool_calls"] = False
-        sent["tool_choice"] = "required" if chosen.tool_required else "auto"
-        if chosen.tool_none:
-            sent["tool_choice"] = "none"
+        is_strict = strict_tools(request, model, OPENAI_LIMITS) or ()
+        sent["tools"] = [_tool(tool, is_strict=tool.name in is_strict) for tool in request.tools]
+        sent["parallel_tool_calls"] = request.is_parallel
+        sent["tool_choice"] = chosen.tool_choice
         if model.efforts:
             sent["include"] = ["reasoning.encrypted_content"]
     if request.max_output_tokens is not None:
@@ -59,9 +71,7 @@ def body(request: messages.ModelRequest, model: ModelRecord) -> Json:
     return sent
 
 
-def complete(
-    request: messages.ModelRequest, model: ModelRecord, channel: Channel
-) -> Iterator[messages.StreamEvent]:
+def complete(request: ModelRequest, model: ModelRecord, channel: Channel) -> Iterator[StreamEvent]:
     """Send the request and yield what comes back."""
     with openai_sdk.speaking(channel) as client:
         stream: Any = client.responses.create(**body(request, model))
@@ -74,8 +84,7 @@ def models(channel: Channel) -> tuple[str, ...]:
     return tuple(one["id"] for one in openai_sdk.listed(channel))
 
 
-def _tool(tool: messages.ToolSpec) -> Json:
-    is_strict = can_be_strict(tool.parameters)
+def _tool(tool: ToolSpec, *, is_strict: bool) -> Json:
     parameters = strict(tool.parameters) if is_strict else relaxed(tool.parameters)
     return {
         "type": "function",
@@ -86,28 +95,28 @@ def _tool(tool: messages.ToolSpec) -> Json:
     }
 
 
-def _items(request: messages.ModelRequest, message: messages.Message) -> Iterator[Json]:
+def _items(request: ModelRequest, message: Message) -> Iterator[Json]:
     match message.role:
-        case messages.Role.TOOL:
+        case Role.TOOL:
             yield {
                 "type": "function_call_output",
                 "call_id": message.tool_call_id or "",
                 "output": message.text,
             }
-        case messages.Role.ASSISTANT:
+        case Role.ASSISTANT:
             yield from _assistant_items(message, request.state_for(message))
         case _:
             yield {"role": message.role.value, "content": _content(message)}
 
 
-def _assistant_items(message: messages.Message, state: Any) -> Iterator[Json]:
+def _assistant_items(message: Message, state: Any) -> Iterator[Json]:
     """Replay what the model wrote, its reasoning unchanged and in place (M5.2)."""
     calls = [
         {
             "type": "function_call",
             "call_id": call.id,
             "name": call.name,
-            "arguments": json.dumps(dict(call.arguments), ensure_ascii=False, sort_keys=True),
+            "arguments": call.text,
         }
         for call in message.tool_calls
     ]
@@ -115,7 +124,7 @@ def _assistant_items(message: messages.Message, state: Any) -> Iterator[Json]:
     return replayed(state, text, calls)
 
 
-def _content(message: messages.Message) -> str | list[Json]:
+def _content(message: Message) -> str | list[Json]:
     if not message.images:
         return message.text
     parts: list[Json] = [{"type": "input_text", "text": message.text}] if message.text else []
@@ -126,7 +135,7 @@ def _content(message: messages.Message) -> str | list[Json]:
     return parts
 
 
-def _read(stream: Any, request: messages.ModelRequest) -> Iterator[messages.StreamEvent]:
+def _read(stream: Any, request: ModelRequest) -> Iterator[StreamEvent]:
     answer, outline = AnswerParts(), Outline()  # places are output indexes
     refused = False
     for raw in stream:
@@ -134,14 +143,14 @@ def _read(stream: Any, request: messages.ModelRequest) -> Iterator[messages.Stre
         kind = str(event.get("type", ""))
         match kind:
             case "response.created":
-                yield messages.Started()
+                yield Started()
             case "response.output_text.delta":
                 yield from answer.add_text(event.get("delta"))
             case "response.refusal.delta":
                 refused = True
                 yield from answer.add_text(event.get("delta"))
             case "response.reasoning_summary_text.delta" | "response.reasoning_text.delta":
-                yield messages.ReasoningProgress(len(str(event.get("delta", ""))))
+                yield ReasoningProgress(len(str(event.get("delta", ""))))
             case "response.output_item.added" | "response.output_item.done":
                 yield from _item(event, answer, outline)
             case "response.function_call_arguments.delta":
@@ -158,7 +167,7 @@ def _read(stream: Any, request: messages.ModelRequest) -> Iterator[messages.Stre
                 raise fault.from_code(str(event.get("code", "")), str(event.get("message", "")))
 
 
-def _item(event: Json, answer: AnswerParts, outline: Outline) -> Iterator[messages.StreamEvent]:
+def _item(event: Json, answer: AnswerParts, outline: Outline) -> Iterator[StreamEvent]:
     item, place = mapping(event.get("item")), event.get("output_index")
     match item.get("type"):
         case "function_call":
@@ -168,7 +177,8 @@ def _item(event: Json, answer: AnswerParts, outline: Outline) -> Iterator[messag
             if event["type"] == "response.output_item.done":
                 answer.finish_call(key, item.get("arguments"))
         case "message":
-            outline.text(place)
+            phase = item.get("phase")  # newer models want back whether it was said on the way
+            outline.text(place, {"phase": phase} if isinstance(phase, str) else {})
         case "reasoning" if event["type"] == "response.output_item.done":
             outline.keep(place, item)
 
@@ -183,8 +193,8 @@ def _end(
     outline: Outline,
     *,
     refused: bool,
-    request: messages.ModelRequest,
-) -> Iterator[messages.StreamEvent]:
+    request: ModelRequest,
+) -> Iterator[StreamEvent]:
     final = mapping(event.get("response"))
     output = final.get("output")
     if isinstance(output, list):
@@ -193,25 +203,25 @@ def _end(
             yield from _item(done, answer, outline)
         yield from answer.complete_text(_final_text(output) or answer.text)
     reason = _finish(event["type"], final)
-    cut = reason is messages.FinishReason.LENGTH
+    cut = reason is FinishReason.LENGTH
     yield from answer.finished_calls(cut=cut)
     if isinstance(final.get("usage"), dict):
-        yield messages.UsageReported(_usage(final["usage"]))
+        yield UsageReported(_usage(final["usage"]))
     if answer.has_calls:
-        reason = messages.FinishReason.TOOL_CALLS
-    elif refused and reason is messages.FinishReason.STOP:
-        reason = messages.FinishReason.REFUSAL
-    yield messages.Done(reason, outline.state(request.provider_id))
+        reason = FinishReason.TOOL_CALLS
+    elif refused and reason is FinishReason.STOP:
+        reason = FinishReason.REFUSAL
+    yield Done(reason, outline.state(request.provider_id))
 
 
-def _finish(kind: str, final: Json) -> messages.FinishReason:
+def _finish(kind: str, final: Json) -> FinishReason:
     if kind == "response.completed":
-        return messages.FinishReason.STOP
+        return FinishReason.STOP
     match mapping(final.get("incomplete_details")).get("reason"):
         case "max_output_tokens":
-            return messages.FinishReason.LENGTH
+            return FinishReason.LENGTH
         case "content_filter":
-            return messages.FinishReason.CONTENT_FILTER
+            return FinishReason.CONTENT_FILTER
     raise BadResponse("the answer is incomplete for an unknown reason", reason="finish_reason")
 
 
@@ -227,10 +237,10 @@ def _final_text(output: list[Any]) -> str:
     )
 
 
-def _usage(data: Json) -> messages.Usage:
+def _usage(data: Json) -> Usage:
     inputs = mapping(data.get("input_tokens_details"))
     outputs = mapping(data.get("output_tokens_details"))
-    return messages.Usage(
+    return Usage(
         input_tokens=count(data.get("input_tokens")),
         cached_input_tokens=count(inputs.get("cached_tokens")),
         cache_write_tokens=count(inputs.get("cache_write_tokens")),

@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from backshop.models.messages import ProviderState
+from backshop.base.limits import OUTPUT_FLOOR_TOKENS
+from backshop.models.catalog.catalog import LOCAL, ModelRecord
+from backshop.models.errors import ContextExhausted
+from backshop.models.ledger.usage import request_tokens
+from backshop.models.messages import ModelRequest, ProviderState
 
 Json = dict[str, Any]
 
 _TEXT, _CALL = "text", "call"
+_EXTRA = "with text"  # no block of a provider's has a field of this name
+_LOCAL_OUTPUT_MIN = 256
 _COUNT_MAX = 10**12  # no answer has more tokens; a larger number is no count
 
 
@@ -28,15 +34,45 @@ def count(value: Any) -> int:
     return int(value) if is_count(value) else 0
 
 
+def output_room(request: ModelRequest, model: ModelRecord) -> int:
+    """Return how long an answer may be, reduced to what the window leaves (M6.2).
+
+    Raises:
+        ContextExhausted: the request leaves no room.
+    """
+    wanted = request.max_output_tokens or model.max_output_tokens
+    room = model.context_tokens_estimate - request_tokens(request)
+    if room < min(wanted, OUTPUT_FLOOR_TOKENS):
+        raise ContextExhausted(
+            "the request leaves no room for an answer",
+            detail=f"prompt_tokens: {request_tokens(request)}",
+            model_id=model.model_id,
+            provider_id=model.provider_id,
+        )
+    return min(wanted, room)
+
+
+def local_output(request: ModelRequest, model: ModelRecord) -> int | None:
+    """Return how long an answer of the person's own server may be, so that it cannot run on (M6.2).
+
+    Half of what the window leaves at most: prompts are measured roughly, and a server may refuse
+    what could exceed its window.
+    """
+    if not model.provider_id.startswith(LOCAL):
+        return None
+    room = model.context_tokens_estimate - request_tokens(request)
+    return min(model.max_output_tokens, max(_LOCAL_OUTPUT_MIN, room // 2))
+
+
 class Outline:
     """In which order text, calls and what only the provider reads stood in its answer."""
 
     def __init__(self) -> None:
         self._places: dict[Any, Any] = {}
 
-    def text(self, place: Any) -> None:
-        """Note that text stands at a place."""
-        self._places[place] = _TEXT
+    def text(self, place: Any, extra: Json | None = None) -> None:
+        """Note that text stands at a place, and what the provider wants back with it."""
+        self._places[place] = {_EXTRA: extra} if extra else _TEXT
 
     def call(self, place: Any) -> None:
         """Note that a call stands at a place."""
@@ -62,8 +98,9 @@ def replayed(state: Any, text: Iterable[Json], calls: Iterable[Json]) -> Iterato
     """Give an answer's parts in the order an `Outline` noted; what it left out comes last."""
     said, called = list(text), list(calls)
     for part in state if isinstance(state, list) else ():
-        if part == _TEXT:
-            yield from said
+        extra = part.get(_EXTRA) if isinstance(part, dict) else None
+        if part == _TEXT or extra is not None:
+            yield from ({**one, **(extra or {})} for one in said)
             said = []
         elif part == _CALL:
             yield from called[:1]

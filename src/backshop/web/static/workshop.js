@@ -406,6 +406,7 @@ follow(here, {
   WorkshopImplementProgress: refresh,
   WorkshopToolExecuting: tool,
   WorkshopToolComplete: () => { if ($("#drawer").dataset.turn === state.active_turn?.turn_id && !$("#drawer").hidden) details(state.active_turn.turn_id); },
+  WorkshopModelProgress: ({ state: doing, waited_ms }) => { if (doing !== "answering") $("#tool").textContent = `${doing === "thinking" ? "the model is thinking" : "waiting for the model"} (${Math.round(waited_ms / 1000)} s)`; },
   WorkshopRateLimitWarning: (data) => { $("#tool").textContent = `waiting for the provider${data.wait_ms ? ` (${Math.ceil(data.wait_ms / 1000)} s)` : ""}`; },
   WorkshopRunCancelRequested: refresh,
   WorkshopTurnFinished: async (data) => {

@@ -12,6 +12,7 @@ from backshop.base.ids import TurnId
 from backshop.base.limits import TURN_FLOW, TURN_MAX_MINUTES
 from backshop.bench import Author, Source, stream_of
 from backshop.models import (
+    CallRunning,
     LoopGuard,
     ModelAdapter,
     PromptEvaluationError,
@@ -263,7 +264,7 @@ class TurnContext:
             LoopFailed: no usable answer.
         """
         self.check()
-        stop = self.session.bus.subscribe(RetryAnnounced, self._waiting(asked.key))
+        stop = self.session.bus.subscribe(object, self._waiting(asked.key))
         try:
             return self._evaluate(asked)
         except PromptEvaluationError as error:
@@ -276,12 +277,15 @@ class TurnContext:
             stop()
 
     def _waiting(self, phase: str) -> Callable[[Envelope], None]:
-        """Return who tells people that a provider is waited for (M10.3)."""
+        """Return who tells people that a provider is waited for (M8.11, M10.3)."""
 
         def tell(envelope: Envelope) -> None:
-            if isinstance(envelope.event, RetryAnnounced):
-                self._waits += 1
-                self.signal("WorkshopRateLimitWarning", phase=phase, **asdict(envelope.event))
+            match envelope.event:
+                case RetryAnnounced() as event:
+                    self._waits += 1
+                    self.signal("WorkshopRateLimitWarning", phase=phase, **asdict(event))
+                case CallRunning() as event:
+                    self.signal("WorkshopModelProgress", phase=phase, **asdict(event))
 
         return tell
 
