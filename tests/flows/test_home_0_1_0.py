@@ -28,6 +28,7 @@ NOT_MADE = {
 CARDS = ("draft_created", "draft_changes_applied")
 
 CHANGED: dict[tuple[str, str], str] = {
+    ("ProvidersGetStatus", "providers.models"): "M1.5: the catalogue has today's models",
     ("RailsNodeGet", "pending.prompt"): "R7.17: prompts are rendered with today's wording",
     ("WorkbenchGetClutter", "score"): "B16: it weighs today's prompts",
     ("WorkbenchOpen", "recovery"): "B5.2: folders of an unpacked home are made anew",

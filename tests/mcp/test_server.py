@@ -232,8 +232,8 @@ def test_a_bundled_workflow_is_walked_to_its_end_over_stdio(tmp_path):
 @pytest.mark.rule("S2.4")
 def test_the_client_is_greeted_before_the_product_is_loaded(tmp_path):
     script = (
-        "import sys; from backshop.mcp import Offering; from backshop.mcp.server import build;"
-        "build(Offering());"
+        "import sys; from backshop.mcp import Toolbox; from backshop.mcp.server import build;"
+        "build(Toolbox());"
         "heavy = {'pysqlite3','sqlite3','duckdb','lxml','openai','anthropic'};"
         "print(sorted(heavy & set(sys.modules)))"
     )

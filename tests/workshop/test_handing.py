@@ -379,3 +379,21 @@ def test_a_turn_of_a_removed_person_that_nobody_works_on_is_over(left, monkeypat
 
     assert left.state()["resumable_turn"]  # whoever looks lays it to rest
     assert left.turn.status == "canceled"
+
+
+@pytest.mark.rule("T6.4")
+def test_a_turn_that_somebody_took_over_is_not_stopped_for_who_was_removed(left):
+    ada = UserId(left.shop.call("UserAdd", {"name": "Ada"})["user_id"])
+    wire = left.play(story(("b.txt", "b")))
+    seen: list[tuple[int, int]] = []
+
+    def removed() -> None:
+        known, own = left.shop.workshops.book.state(left.id), left.turn.turn_id
+        asked = decide.cancel(known, own, of=ada), decide.cancel(known, own)
+        seen.append((len(asked[0]), len(asked[1])))
+
+    before(wire, "implement", removed, item=1)
+    done = left.run(left.send("Write b.txt"))
+
+    assert set(seen) == {(0, 1)}
+    assert done["status"] == "complete"

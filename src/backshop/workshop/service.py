@@ -158,7 +158,7 @@ class Workshop:
         """
         for bench_id, turn_id in worker_turn.unfinished_of(self.book.store, user_id):
             try:
-                self._turns.stop(bench_id, TurnId(turn_id))
+                self._turns.stop(bench_id, TurnId(turn_id), of=user_id)
             except BackshopError:
                 _LOG.warning("a turn could not be asked to stop", exc_info=True)
 

@@ -228,7 +228,7 @@ class Turns:
     def _walked_on(self, bench_id: str, known: WorkshopState, turn: Turn, ticket: str) -> None:
         turn_id, is_gone = turn.turn_id, self._book.is_gone(turn.user_id)
         if is_gone:
-            self.stop(bench_id, turn_id)
+            self.stop(bench_id, turn_id, of=turn.user_id)
         if turn is not known.running or not self._took_over(bench_id, turn, ticket):
             after = self.settled(bench_id).turns[turn_id]
             if (after.is_orphaned or after.is_stranded) and not is_gone:
@@ -413,12 +413,16 @@ class Turns:
         self.stop(request.workbench_id, turn.turn_id)
         return CancelAnswer(cancel_requested=True)
 
-    def stop(self, bench_id: str, turn_id: TurnId) -> None:
-        """Ask a turn to stop; one that nobody works on ends here and now."""
-        self._book.commit(bench_id, lambda now: decide.cancel(now, turn_id))
+    def stop(self, bench_id: str, turn_id: TurnId, *, of: str | None = None) -> None:
+        """Ask a turn to stop; one that nobody works on ends here and now.
+
+        `of` is whose it has to be for that, where they were removed.
+        """
+        told = self._book.commit(bench_id, lambda now: decide.cancel(now, turn_id, of=of))
+        turn = told.state.turns.get(turn_id)
         with self._guard:
             hold = self._holds.get(turn_id)
-        if hold is not None:
+        if hold is not None and turn is not None and turn.is_cancel_asked:
             hold.stop.request()
         self.settled(bench_id)
 

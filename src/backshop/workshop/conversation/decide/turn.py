@@ -426,10 +426,15 @@ def _switch_told(state: WorkshopState, turn: Turn, message_id: MessageId) -> lis
     ]
 
 
-def cancel(state: WorkshopState, turn_id: str | None) -> list[Fact]:
-    """Ask the running turn to stop; nothing when none runs (M12.1)."""
+def cancel(state: WorkshopState, turn_id: str | None, *, of: str | None = None) -> list[Fact]:
+    """Ask the running turn to stop; nothing when none runs (M12.1).
+
+    `of` is the removed person it has to be of still: somebody else may have taken it over (T6.4).
+    """
     require_started(state)
     turn = state.running
     if turn is None or turn.is_cancel_asked or turn_id not in (None, turn.turn_id):
+        return []
+    if of is not None and turn.user_id != of:
         return []
     return [ev.CancelAsked(turn_id=turn.turn_id)]
