@@ -11,6 +11,8 @@ from tests.workshop.conftest import Chat, story
 
 from backshop.app import Backshop
 from backshop.cli import main
+from backshop.cli.door import Door
+from backshop.cli.workshop import _Shown
 
 
 @pytest.fixture
@@ -82,7 +84,7 @@ def test_the_terminal_shows_the_plan_and_the_tool_calls_of_a_turn(run, tmp_path)
     assert run("history", "Talk", "--tools")[0] == 2
 
 
-@pytest.mark.rule("W11.20", "S4.2", "S8.1")
+@pytest.mark.rule("W11.20", "S4.2", "S8.1", "W11.23")
 def test_the_facts_of_a_turn_are_the_same_in_terminal_history_export_and_python(run, tmp_path):
     run("bench", "create", "Talk")
     run("model", "use", "scripted:demo", "--bench", "Talk")
@@ -252,3 +254,17 @@ def test_a_talk_stays_with_its_workbench_whoever_gets_the_name(run, tmp_path, mo
     told = run("history", first)[1]
     assert ("What is here?" in told, "And what else?" in told) == (True, True)
     assert run("history", "Shed")[1] == "nothing was said yet\n"
+
+
+@pytest.mark.rule("M8.10")
+def test_a_model_that_is_waited_for_is_told_in_the_terminal(monkeypatch, capsys):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    shown = _Shown(Door())
+
+    for state in ("waiting", "thinking", "answering"):
+        shown.see("WorkshopModelProgress", {"state": state, "waited_ms": 7000})
+
+    assert capsys.readouterr().err.splitlines() == [
+        "Waiting for the model… (7 s)",
+        "The model is thinking… (7 s)",
+    ]

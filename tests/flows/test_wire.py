@@ -175,7 +175,7 @@ def test_a_cancelled_turn_ends_while_the_model_keeps_its_answer_back(tmp_path, b
             server.idle(30)  # the line is closed
 
 
-@pytest.mark.rule("M8.11", "S3.2")
+@pytest.mark.rule("M8.10", "S3.2")
 def test_a_server_that_says_nothing_shows_life_and_is_given_up_as_the_settings_say(
     tmp_path, monkeypatch
 ):

@@ -12,7 +12,7 @@ from backshop.models.loop.pulse import Pulse
 from backshop.models.messages import ReasoningProgress, Started, TextDelta
 
 
-@pytest.mark.rule("M8.11")
+@pytest.mark.rule("M8.10")
 def test_a_pulse_tells_what_a_call_does_until_it_ends():
     told: list[tuple[str, float]] = []
     beats = threading.Semaphore(0)

@@ -392,7 +392,7 @@ def test_a_paused_turn_is_resumed_on_the_page_while_its_draft_exists(served, new
     assert served.paths(bench) == {"a.txt", "b.txt", "c.txt"}
 
 
-@pytest.mark.rule("W11.20", "U3.1")
+@pytest.mark.rule("W11.20", "U3.1", "W11.23")
 def test_what_is_true_of_a_turn_stands_under_its_answer_and_in_the_review(served, new_page):
     bench = served.bench("Lies", {"a.txt": "a"})
     empty = {"when": {"purpose": "implement", "item": 2}, "times": 0, "respond": {"error": "empty"}}
@@ -498,3 +498,18 @@ def test_markdown_is_cleaned_coloured_and_its_links_are_inert(served):
     assert re.search(r'<span class="[a-z0-9]+">def</span>', html)
     assert "https://example.com/x" in html
     assert not re.search(r"<(a|img|script)[ >]", html)
+
+
+@pytest.mark.needs("browser")
+@pytest.mark.rule("M8.10")
+def test_a_model_that_is_waited_for_is_told_in_the_page(served, bench, new_page):
+    page = new_page(f"/bench/{bench}")
+    page.locator("html[data-live]").wait_for()
+
+    for state, ms in (("thinking", 7000), ("answering", 12_000)):
+        told = {"state": state, "waited_ms": ms}
+        served.shop.hub.signals.send("WorkshopModelProgress", told, workbench_id=bench)
+
+    page.wait_for_function(
+        "document.querySelector('#tool').textContent == 'The model is thinking… (7 s)'"
+    )

@@ -174,7 +174,7 @@ def beside(done: tuple[Chat, list[Step]], lie: str) -> list[str]:
     return list(told(facts))
 
 
-@pytest.mark.rule("W11.20", "W11.17")
+@pytest.mark.rule("W11.20", "W11.17", "W11.22")
 @pytest.mark.parametrize(("language", "lie"), NOTHING_DONE)
 def test_a_lie_about_work_that_was_not_done_stands_beside_no_file_was_changed(idle, language, lie):
     facts = beside(idle, lie)
@@ -270,7 +270,7 @@ def test_a_turn_that_cannot_write_has_no_facts(chat):
     assert (done.get("facts"), chat.answer().get("facts_lines")) == (None, None)
 
 
-@pytest.mark.rule("W11.20", "W17.1")
+@pytest.mark.rule("W11.20", "W17.1", "W11.23")
 def test_the_next_turn_is_told_the_facts_beside_the_answer(chat):
     chat.add({"notes.md": "old\n"})
     wire = chat.play(turn("notes.md is new."))
@@ -319,7 +319,7 @@ def test_an_announcement_without_changes_stands_beside_no_file_was_changed(chat)
     assert done["facts"]["files_total"] == 0
 
 
-@pytest.mark.rule("W11.20")
+@pytest.mark.rule("W11.20", "W11.22")
 def test_facts_become_words_in_one_place():
     facts = TurnFacts(
         files=(
@@ -419,7 +419,7 @@ def test_an_object_of_the_work_at_the_end_of_a_report_says_nothing_of_the_item()
     assert outcome.item_outcome(report) == outcome.ItemOutcome(report)
 
 
-@pytest.mark.rule("W11.20")
+@pytest.mark.rule("W11.20", "W11.24")
 def test_a_label_is_found_as_a_word_of_its_own():
     assert mention.is_named("We did the  FIRST thing", "first thing")
     assert not mention.is_named("a prefix", "Fix")
@@ -561,7 +561,7 @@ def test_a_write_says_which_parts_of_it_were_not_made_and_what_has_no_value():
     assert [(one.path, one.count) for one in found_.not_computed] == [("r.docx", 3)]
 
 
-@pytest.mark.rule("W11.20")
+@pytest.mark.rule("W11.20", "W11.25")
 def test_a_turn_of_an_earlier_release_tells_what_its_events_hold_and_nothing_else():
     """Before facts were kept, turns ended without them; items and files are known all the same."""
     ids: dict[str, Any] = {"turn_id": TurnId("turn_1"), "message_id": MessageId("msg_2")}

@@ -35,7 +35,7 @@ def camel(cls: C) -> C:
         "validate_by_name": False,
         "validate_by_alias": True,
     }
-    cls.__get_pydantic_core_schema__ = classmethod(_with_nulls)  # type: ignore[attr-defined]
+    cls.__get_pydantic_core_schema__ = classmethod(_with_nulls)  # type: ignore[attr-defined]  # as above
     return cls
 
 

@@ -13,6 +13,10 @@ PROPOSALS = {  # what flow `compat` does beside the reply
     "repairing": "Correcting the changes…",
     "applying": "Applying draft changes…",
 }
+MODEL_STATES = {  # while a call runs and nothing of its answer is there (M8.10)
+    "waiting": "Waiting for the model…",
+    "thinking": "The model is thinking…",
+}
 FOLDERS = {  # warnings that any command which changes a workbench may give (B3.6, B3.12)
     "outside_edits_salvaged": "files that another program wrote were in the way; they were kept"
     " in meta/salvage of the workbench's folder",

@@ -17,7 +17,7 @@ import click
 from backshop.base.acting import who
 from backshop.base.codec import encode
 from backshop.base.errors import BackshopError, NotFound
-from backshop.base.labels import PHASES, PROPOSALS
+from backshop.base.labels import MODEL_STATES, PHASES, PROPOSALS
 from backshop.base.system.interrupt import interrupts
 
 from .bench import BENCH
@@ -257,9 +257,9 @@ class _Shown:
                 self._status(PROPOSALS[payload["phase"]])
             case "WorkshopToolExecuting" if payload.get("writes"):
                 self._status(f"{PROPOSALS['applying']} {clean(payload.get('path', ''))}".rstrip())
-            case "WorkshopModelProgress" if payload["state"] == "waiting":
+            case "WorkshopModelProgress" if payload["state"] in MODEL_STATES:
                 seconds = round(payload["waited_ms"] / 1000)
-                self._status(f"Waiting for {clean(payload['model_id'])} ({seconds} s)")
+                self._status(f"{MODEL_STATES[payload['state']]} ({seconds} s)")
             case "WorkshopRunCancelRequested":
                 self._status("Stopping…")
             case "WorkshopAssistantStream":

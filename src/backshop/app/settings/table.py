@@ -277,29 +277,14 @@ SETTINGS: tuple[Setting, ...] = (
         parse=Reader(proxy, "http://host:port or http://user:password@host:port"),
         summary="The proxy through which providers elsewhere are reached; by default none.",
     ),
-    Setting(
-        name="models.first_event_s",
-        default=FIRST_EVENT_S,
-        parse=integer(1, DAY_S),
-        summary="Seconds a model elsewhere may take to begin its answer.",
-    ),
-    Setting(
-        name="models.first_event_local_s",
-        default=FIRST_EVENT_LOCAL_S,
-        parse=integer(1, DAY_S),
-        summary="Seconds a model on this machine may take to begin its answer.",
-    ),
-    Setting(
-        name="models.idle_s",
-        default=IDLE_S,
-        parse=integer(1, DAY_S),
-        summary="Seconds a model may be silent once its answer has begun.",
-    ),
-    Setting(
-        name="models.call_s",
-        default=CALL_S,
-        parse=integer(1, DAY_S),
-        summary="Seconds one call of a model may take in all.",
+    *(
+        Setting(name=f"models.{name}", default=default, parse=integer(1, DAY_S), summary=summary)
+        for name, default, summary in (
+            ("first_event_s", FIRST_EVENT_S, "Seconds a model elsewhere may take to begin."),
+            ("first_event_local_s", FIRST_EVENT_LOCAL_S, "The same for one on this machine."),
+            ("idle_s", IDLE_S, "Seconds a model may be silent once its answer has begun."),
+            ("call_s", CALL_S, "Seconds one call of a model may take in all."),
+        )
     ),
     Setting(
         name="budget.tokens",

@@ -1,4 +1,4 @@
-"""Says of a call that runs that it does, every few seconds, whatever its wire is (M8.11)."""
+"""Says of a call that runs that it does, every few seconds, whatever its wire is (M8.10)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..messages import ReasoningProgress, StreamEvent, TextDelta, ToolCallDelta,
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallRunning:
-    """A call is waited for; published, never stored (M8.11)."""
+    """A call is waited for; published, never stored (M8.10)."""
 
     provider_id: str
     model_id: str

@@ -11,7 +11,7 @@ from typing import Any
 
 from backshop.base.codec import encode
 from backshop.base.command import NOTHING
-from backshop.base.labels import PHASES, PROPOSALS
+from backshop.base.labels import MODEL_STATES, PHASES, PROPOSALS
 from backshop.base.limits import CHARS_PER_TOKEN
 from backshop.bench import Bench, FileEntry, requests
 from backshop.bench.requests import WorkbenchFilesList
@@ -62,6 +62,7 @@ def workshop(visit: Visit) -> Page | Redirect:
         **talk,
         "phases": PHASES,
         "proposals": PROPOSALS,
+        "model_states": MODEL_STATES,
         "tools": TOOLS,
         "redone": REDONE,
     }

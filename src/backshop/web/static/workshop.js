@@ -15,6 +15,7 @@ const bench = document.body.dataset.bench;
 const talk = $(".talk");
 const PHASES = JSON.parse(talk.dataset.phases);
 const PROPOSALS = JSON.parse(talk.dataset.proposals);
+const MODEL_STATES = JSON.parse(talk.dataset.modelStates);
 const TOOLS = JSON.parse(talk.dataset.tools);
 const REDONE = JSON.parse(talk.dataset.redone); // what a redo took back, in words
 const here = { workbench_id: bench };
@@ -406,7 +407,7 @@ follow(here, {
   WorkshopImplementProgress: refresh,
   WorkshopToolExecuting: tool,
   WorkshopToolComplete: () => { if ($("#drawer").dataset.turn === state.active_turn?.turn_id && !$("#drawer").hidden) details(state.active_turn.turn_id); },
-  WorkshopModelProgress: ({ state: doing, waited_ms }) => { if (doing !== "answering") $("#tool").textContent = `${doing === "thinking" ? "the model is thinking" : "waiting for the model"} (${Math.round(waited_ms / 1000)} s)`; },
+  WorkshopModelProgress: ({ state: doing, waited_ms }) => { if (MODEL_STATES[doing]) $("#tool").textContent = `${MODEL_STATES[doing]} (${Math.round(waited_ms / 1000)} s)`; },
   WorkshopRateLimitWarning: (data) => { $("#tool").textContent = `waiting for the provider${data.wait_ms ? ` (${Math.ceil(data.wait_ms / 1000)} s)` : ""}`; },
   WorkshopRunCancelRequested: refresh,
   WorkshopTurnFinished: async (data) => {

@@ -277,7 +277,7 @@ class TurnContext:
             stop()
 
     def _waiting(self, phase: str) -> Callable[[Envelope], None]:
-        """Return who tells people that a provider is waited for (M8.11, M10.3)."""
+        """Return who tells people that a provider is waited for (M8.10, M10.3)."""
 
         def tell(envelope: Envelope) -> None:
             match envelope.event:
