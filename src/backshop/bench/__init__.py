@@ -57,7 +57,9 @@ from .manifest.listing import (
     Listing,
     choose_contents,
     choose_lines,
+    contents_room,
     named_paths,
+    spoken_of,
 )
 from .repository import (
     CALLS,
@@ -154,6 +156,7 @@ __all__ = [
     "choose_contents",
     "choose_lines",
     "clutter",
+    "contents_room",
     "context_files",
     "context_problems",
     "differing",
@@ -171,6 +174,7 @@ __all__ = [
     "require_processable",
     "require_whole",
     "scope_texts",
+    "spoken_of",
     "stream_of",
     "take_file",
     "text_weight",

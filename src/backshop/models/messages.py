@@ -22,6 +22,7 @@ MODEL_ID = re.compile(r"[a-z][a-z0-9-]{0,31}:[A-Za-z0-9._:/@-]{1,128}")  # M1.1
 class Purpose(StrEnum):
     """What a call is for; the effort and the audit follow it."""
 
+    WORK = "work"
     RESEARCH = "research"
     PLAN = "plan"
     IMPLEMENT = "implement"

@@ -26,7 +26,9 @@ from .definition.section import (
     MarkdownSection,
     Policy,
     RenderContext,
+    Role,
     Section,
+    Stability,
 )
 from .definition.selector import SectionPath
 from .definition.template import delimit, escape_template, fenced
@@ -223,6 +225,7 @@ __all__ = [
     "SandboxUnavailable",
     "Scan",
     "ScanLimits",
+    "Role",
     "Section",
     "SectionDescriptor",
     "SectionKey",

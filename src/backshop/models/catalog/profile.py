@@ -32,7 +32,7 @@ class Efforts:
                 return self.research
             case Purpose.PLAN:
                 return self.plan
-            case Purpose.IMPLEMENT:
+            case Purpose.IMPLEMENT | Purpose.WORK:
                 return self.implement
             case _:
                 return DEFAULT_EFFORT

@@ -137,6 +137,8 @@ class Script:
 
     name: str
     steps: tuple[Step, ...]
+    flow: str | None = None
+    """The flow of turns it is written for; None is any."""
     tasks: tuple[Task, ...] = ()
     first: tuple[Step, ...] = ()
 

@@ -94,7 +94,7 @@ class TurnFacts:
     files: tuple[FileChanged, ...] | None = None
     files_total: int = 0
     unit: str = "item"
-    """What `items` are called: `item` of a plan, or `step` of a workflow."""
+    """What `items` are: each an `item` of a plan, a `step` of a workflow, or all the `work`."""
     items: tuple[ItemFact, ...] = ()
     items_total: int = 0
     refused: tuple[WriteRefused, ...] = ()
@@ -165,6 +165,8 @@ def _file(one: FileChanged) -> str:
 def _items(facts: TurnFacts) -> list[str]:
     if not facts.items_total:
         return []
+    if facts.unit == "work":  # whether files changed is said already; what went wrong is not
+        return [_item("work", one) for one in facts.items if one.status != DONE]
     unit, total = facts.unit, facts.items_total
     counted = f"{total} {unit}{'' if total == 1 else 's'}"
     is_step = unit == "step"  # how many of them a workflow takes nobody knows
@@ -184,10 +186,11 @@ def _is_told(one: ItemFact) -> bool:
 
 def _item(unit: str, one: ItemFact) -> str:
     named = f"{unit} {one.number}, {one.label}" if one.label else f"{unit} {one.number}"
+    named = "the work" if unit == "work" else named
     head = named[0].upper() + named[1:]
     if one.status == DONE:
         return f"{head}: changed nothing."
-    head += "," * bool(one.label)
+    head += "," * (bool(one.label) and unit != "work")
     if one.is_named:
         head = f"The answer names {named}: it"
     words = {
