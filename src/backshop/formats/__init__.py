@@ -8,6 +8,7 @@ from .diff.remainder import in_pages, told_sheets, told_slides, uncompared, unsa
 from .errors import FormatError, fail, reasons
 from .kind import TAIL_BYTES, FileKind, check_end, classify, kind_of_name
 from .open_table import OpenTable
+from .operation_guide import operation_sheet
 from .package.archive import members
 from .picture.libreoffice import find_program
 from .picture.rendering import Preview
@@ -66,6 +67,7 @@ __all__ = [
     "in_pages",
     "kind_of_name",
     "members",
+    "operation_sheet",
     "reasons",
     "told_sheets",
     "told_slides",
