@@ -13,7 +13,7 @@ from typing import Any
 from backshop.base.limits import WINDOW_MIN_TOKENS
 from backshop.models.catalog.catalog import ModelRecord
 from backshop.models.catalog.profile import Profile, profile, strict_tools
-from backshop.models.catalog.strict_schema import OPENAI_LIMITS, relaxed, strict
+from backshop.models.catalog.strict_schema import OPENAI_LIMITS, relaxed, sent_form, strict
 from backshop.models.egress.assembly import AnswerParts
 from backshop.models.egress.gate import Channel
 from backshop.models.errors import BadResponse
@@ -88,7 +88,10 @@ def body(request: ModelRequest, model: ModelRecord) -> Json:
 def complete(request: ModelRequest, model: ModelRecord, channel: Channel) -> Iterator[StreamEvent]:
     """Send the request and yield what comes back."""
     with openai_sdk.speaking(channel) as client:
-        stream: Any = client.chat.completions.create(**body(request, model))
+        sent = body(request, model)  # as it is: the SDK would rewrite each schema at every call
+        stream: Any = client.chat.completions.create(
+            model=model.wire_name, messages=[], stream=True, extra_body=sent
+        )
         with closing(stream):
             yield from _read(stream, request)
 
@@ -204,7 +207,7 @@ def _tool(tool: ToolSpec, strict_names: frozenset[str] | None) -> Json:
     function: Json = {
         "name": tool.name,
         "description": tool.description,
-        "parameters": strict(tool.parameters) if is_strict else relaxed(tool.parameters),
+        "parameters": sent_form(tool.parameters, strict if is_strict else relaxed),
     }
     if strict_names is not None:
         function["strict"] = is_strict
