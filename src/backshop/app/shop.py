@@ -360,7 +360,7 @@ class Backshop:
 
     def close(self) -> None:
         """End the processes of formats and the threads of the rest, and close the store."""
-        for made in ("hub", "formats", "queue"):
+        for made in ("hub", "models", "formats", "queue"):
             if made in self.__dict__:
                 getattr(self, made).close()
         self.store.close()

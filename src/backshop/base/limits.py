@@ -88,6 +88,7 @@ TOOL_TIMEOUT_S = 30  # M9.9
 TURNS_MAX = 50  # P2.18, W9
 TOOL_RESULT_MAX_BYTES = 64 * KIB  # P5.6
 CONNECT_TIMEOUT_S = 10  # M8.7
+KEPT_LINE_S = 60  # M4.13
 DAY_S = 24 * 3600
 FIRST_EVENT_S = 180  # models.first_event_s
 FIRST_EVENT_LOCAL_S = 300  # models.first_event_local_s

@@ -136,7 +136,7 @@ class Models:
         self._ledger = Ledger(store, mint)
         self._gate = ConsentGate(self._choice, self._ledger, scopes)
         self._wires = wires = Wires(plugins=plugins or {})
-        egress = Egress(clock=clock, gate=self._gate, keep=self._keep, **network)
+        self._egress = egress = Egress(clock=clock, gate=self._gate, keep=self._keep, **network)
         self.redactor.learn([egress.proxy.password] if egress.proxy else [])
         self.providers = Providers(
             choice=self._choice,
@@ -185,6 +185,10 @@ class Models:
         efforts = self._choice.efforts(provider.provider_id)
         flow = self._wires.flow(model)
         return ModelAdapter(self._caller, model, provider, workbench_id, workspace, efforts, flow)
+
+    def close(self) -> None:
+        """Close the connections to providers that were kept for the next call."""
+        self._egress.close()
 
     def play(self, name: str, steps: Sequence[Mapping[str, Any]]) -> ScriptedWire:
         """Let the offline model `scripted:<name>` play these steps; for tests and examples.

@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING, Any
 from backshop.base.errors import BackshopError
 from backshop.models.catalog.catalog import ModelRecord
 from backshop.models.catalog.profile import Profile, profile, strict_tools
-from backshop.models.catalog.strict_schema import ANTHROPIC_LIMITS, relaxed, strict_optional
+from backshop.models.catalog.strict_schema import (
+    ANTHROPIC_LIMITS,
+    relaxed,
+    sent_form,
+    strict_optional,
+)
 from backshop.models.egress import fault as egress_fault
 from backshop.models.egress.assembly import AnswerParts
 from backshop.models.egress.gate import Channel
@@ -147,7 +152,7 @@ def _client(channel: Channel) -> Anthropic:
 
 def _tool(tool: ToolSpec, strict_names: frozenset[str] | None) -> Json:
     is_strict = strict_names is not None and tool.name in strict_names
-    schema = strict_optional(tool.parameters) if is_strict else relaxed(tool.parameters)
+    schema = sent_form(tool.parameters, strict_optional if is_strict else relaxed)
     sent: Json = {"name": tool.name, "description": tool.description, "input_schema": schema}
     return sent | ({"strict": True} if is_strict else {})
 

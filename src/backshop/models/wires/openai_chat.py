@@ -13,7 +13,7 @@ from typing import Any
 from backshop.base.limits import WINDOW_MIN_TOKENS
 from backshop.models.catalog.catalog import ModelRecord
 from backshop.models.catalog.profile import Profile, profile, strict_tools
-from backshop.models.catalog.strict_schema import OPENAI_LIMITS, relaxed, strict
+from backshop.models.catalog.strict_schema import OPENAI_LIMITS, relaxed, sent_form, strict
 from backshop.models.egress.assembly import AnswerParts
 from backshop.models.egress.gate import Channel
 from backshop.models.errors import BadResponse
@@ -88,7 +88,10 @@ def body(request: ModelRequest, model: ModelRecord) -> Json:
 def complete(request: ModelRequest, model: ModelRecord, channel: Channel) -> Iterator[StreamEvent]:
     """Send the request and yield what comes back."""
     with openai_sdk.speaking(channel) as client:
-        stream: Any = client.chat.completions.create(**body(request, model))
+        sent = body(request, model)  # as it is: the SDK would rewrite each schema at every call
+        stream: Any = client.chat.completions.create(
+            model=model.wire_name, messages=[], stream=True, extra_body=sent
+        )
         with closing(stream):
             yield from _read(stream, request)
 
@@ -204,7 +207,7 @@ def _tool(tool: ToolSpec, strict_names: frozenset[str] | None) -> Json:
     function: Json = {
         "name": tool.name,
         "description": tool.description,
-        "parameters": strict(tool.parameters) if is_strict else relaxed(tool.parameters),
+        "parameters": sent_form(tool.parameters, strict if is_strict else relaxed),
     }
     if strict_names is not None:
         function["strict"] = is_strict
@@ -302,11 +305,25 @@ def _calls(delta: Json, answer: AnswerParts, extras: _Extras) -> Iterator[Stream
 
 
 def _usage(data: Json) -> Usage:
+    """Read what a server counted; some leave the tokens of thinking out of the answer's (M13.1)."""
     inputs = mapping(data.get("prompt_tokens_details"))
     outputs = mapping(data.get("completion_tokens_details"))
+    asked, said = count(data.get("prompt_tokens")), count(data.get("completion_tokens"))
+    apart = max(0, count(data.get("total_tokens")) - asked - said)
+    cached = next((n for n in map(count, _cached(data, inputs)) if n), 0)
     return Usage(
-        input_tokens=count(data.get("prompt_tokens")),
-        cached_input_tokens=count(inputs.get("cached_tokens")),
-        output_tokens=count(data.get("completion_tokens")),
-        reasoning_tokens=count(outputs.get("reasoning_tokens")),
+        input_tokens=asked,
+        cached_input_tokens=min(cached, asked),
+        cache_write_tokens=min(count(inputs.get("cache_write_tokens")), asked),
+        output_tokens=said + apart,
+        reasoning_tokens=max(apart, count(outputs.get("reasoning_tokens"))),
+    )
+
+
+def _cached(data: Json, inputs: Json) -> tuple[Any, ...]:
+    """Return where servers say how much of a prompt they read from their cache."""
+    return (
+        inputs.get("cached_tokens"),
+        data.get("cached_tokens"),
+        data.get("prompt_cache_hit_tokens"),
     )
