@@ -107,6 +107,8 @@ class Message:
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str | None = None
     is_error: bool = False
+    is_context: bool = False
+    """Whether it tells of the situation, behind what the person said."""
     provider_state: ProviderState | None = None
 
 

@@ -227,6 +227,7 @@ __all__ = [
     "ScanLimits",
     "Role",
     "Section",
+    "Stability",
     "SectionDescriptor",
     "SectionKey",
     "SectionNotFound",

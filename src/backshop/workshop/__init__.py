@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from .prompt.clutter_report import CLUTTER_COMMANDS, Cluttering
     from .prompt.gathering import Gatherer
     from .service import Workshop
+    from .tool.allowance import WorkLimits
     from .tool.recall import RECALL_TOOL, AgentSpace
     from .turn.context import Settings
     from .turn.mcp_turn import Outside
@@ -69,6 +70,7 @@ __all__ = [
     "TurnFacts",
     "TurnQueue",
     "Undone",
+    "WorkLimits",
     "Workshop",
     "agent_tools",
     "chosen_model",
@@ -111,6 +113,7 @@ _HOMES = {
     "TurnActive": "errors",
     "TurnFacts": "conversation.turn_facts",
     "Undone": "answers",
+    "WorkLimits": "tool.allowance",
     "Workshop": "service",
     "agent_tools": "prompt.catalog",
     "chosen_model": "conversation.repository",

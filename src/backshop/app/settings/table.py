@@ -37,6 +37,10 @@ from backshop.base.limits import (
     TRASH_DAYS,
     TURN_FLOW,
     TURN_MAX_MINUTES,
+    WORK_CALLS_MAX,
+    WORK_FILES_MAX,
+    WORK_REQUESTS_MAX,
+    WORK_WRITES_MAX,
 )
 
 from .parser import (

@@ -197,7 +197,12 @@ class Evaluation:
             items = self._session[ConversationItem].all() if given is None else given
             told = tuple(map(_said_before, items))
         asked = rendered.user_texts or (() if told else (BEGIN,))
-        return [*found, *told, *(Message(role=Role.USER, text=one) for one in asked)]
+        has_said = any(one.role is Role.USER for one in told)
+        return [
+            *found,
+            *told,
+            *(Message(role=Role.USER, text=one, is_context=has_said) for one in asked),
+        ]
 
     def _converse(
         self, messages: list[Message], rendered: RenderedPrompt, tools: tuple[Tool, ...]

@@ -23,6 +23,8 @@ UNPARSABLE_MAX = 3  # W8.3
 FAILING_MAX = 8
 _TURNS_LEFT_SAID = 2  # W9.3
 WINDOW_SHARE = 0.7  # of the model's window; a fuller loop begins anew with what was found (W8.5)
+LOOP_SHARE = 0.2  # what a loop may add in any case, where its prompt takes most of the window
+WINDOW_MOST = 0.9
 ENDED, WINDOW_FULL = "ended", "window_full"
 """Why a loop ended that its attendant, or the model's window, brought to an end."""
 _REPEATED = "repeated_call"
@@ -84,11 +86,12 @@ class Turns:
         self._specs_chars = sum(len(str(one.parameters)) + len(one.description) for one in specs)
         self._watch = _Watch(attendant.guard) if attendant else None
         self._limits: RunLimits = session.limits
+        self._began = 0  # how many messages the loop began with
         self.records: list[ToolInvoked] = []
 
     def run(self, messages: list[Message]) -> tuple[ModelAnswer, str]:
         """Return the answer and why it ended; extends `messages`."""
-        limits = self._limits
+        limits, self._began = self._limits, len(messages)
         for turn in range(1, limits.max_turns + 1):
             is_last = turn == limits.max_turns
             answer = self._ask(messages, self._choice(is_last and bool(self._specs)))
@@ -126,8 +129,10 @@ class Turns:
         window = self._attendant.window_tokens if self._attendant else None
         if window is None:
             return False
-        said = sum(len(one.text) + sum(len(call.text) for call in one.tool_calls) for one in messages)
-        return said + self._specs_chars > window * CHARS_PER_TOKEN * WINDOW_SHARE
+        chars = window * CHARS_PER_TOKEN
+        began = _chars(messages[: self._began]) + self._specs_chars
+        most = max(chars * WINDOW_SHARE, min(began + chars * LOOP_SHARE, chars * WINDOW_MOST))
+        return _chars(messages) + self._specs_chars > most
 
     def _choice(self, is_last: bool) -> ToolChoice:
         if is_last:
@@ -252,3 +257,7 @@ class Turns:
 
     def _loop(self, message: str, reason: str) -> PromptEvaluationError:
         return evaluation_error(LoopDetected(message, reason=reason), self._prompt_name, Phase.TOOL)
+
+
+def _chars(messages: list[Message]) -> int:
+    return sum(len(one.text) + sum(len(call.text) for call in one.tool_calls) for one in messages)

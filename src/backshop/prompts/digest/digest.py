@@ -20,8 +20,8 @@ from ..definition.section import (
     Enabled,
     Overflow,
     RenderContext,
-    Section,
     Role,
+    Section,
     Stability,
 )
 from ..definition.template import delimit

@@ -13,8 +13,8 @@ from backshop.bench.revision import Draft
 from . import events as ev
 from .record import added, given_up, sister, turned, without_none
 from .state import (
-    BY,
     BUILTIN,
+    BY,
     PAUSED,
     RUNNING,
     Item,

@@ -283,7 +283,6 @@ def _shown(key: str, title: str, shown: Shown, stability: Stability) -> Iterable
             delimit(forms[one.path], one.path, one.text),
             key=_file_key(one.path),
             overflow="drop",
-            role="user",
             stability=stability,
         )
         for one in shown.contents
@@ -324,8 +323,7 @@ def _group(
     title: str, key: str, told: tuple[ContextText, ...], *, role: Role = "system"
 ) -> Section:
     children = [
-        _Text(_title(one.name), one.text, key=one.key, role=role, stability="workspace")
-        for one in told
+        _Text(_title(one.name), one.text, key=one.key, stability="workspace") for one in told
     ]
     return _Text(title, "", key=key, children=children, role=role, stability="workspace")
 
@@ -352,7 +350,7 @@ def _artifacts(kind: PromptKind, given: Artifacts) -> Iterable[Section]:
         "material": ("Material", given.material),
     }
     children = [
-        _Text(texts[name][0], delimit("data", name, texts[name][1]), key=name, role="user")
+        _Text(texts[name][0], delimit("data", name, texts[name][1]), key=name)
         for name in kind.artifacts
         if texts[name][1]
     ]

@@ -33,8 +33,8 @@ from backshop.bench import (
 from backshop.formats import operation_sheet
 from backshop.prompts import ConversationItem, Tool
 
-from ..tool.declaration import DECLARING_TOOLS, REQUEST_PLAN
-from ..tool.phase import phase_of
+from ..tool.declaration import DECLARING_TOOLS
+from ..tool.phase import REQUEST_PLAN, phase_of
 from ..tool.recall import RECALL_TOOL
 from . import text as prompt_text
 from .bundled import KINDS

@@ -25,9 +25,7 @@ NOTED_TAKEN_BACK = (
     "Noted: what you wrote is taken back. Tell the person what stands in the way, and what they "
     "could do."
 )
-NOTED_KEPT = (
-    "Noted: what you wrote stays. Tell the person what is done, what is not, and why."
-)
+NOTED_KEPT = "Noted: what you wrote stays. Tell the person what is done, what is not, and why."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -80,9 +80,7 @@ SUMMARY_TURNS_MAX = 2  # the second only for a model that calls a tool all the s
 
 PHASES: Mapping[str, Phase] = MappingProxyType(
     {
-        WORK: Phase(
-            PhaseKey.IMPLEMENT, ALL_TOOLS | {REQUEST_PLAN, REPORT_FAILURE}, WORK_TURNS_MAX
-        ),
+        WORK: Phase(PhaseKey.IMPLEMENT, ALL_TOOLS | {REQUEST_PLAN, REPORT_FAILURE}, WORK_TURNS_MAX),
         PhaseKey.RESEARCH: Phase(
             PhaseKey.RESEARCH,
             RESEARCH_TOOLS,

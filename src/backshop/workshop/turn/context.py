@@ -30,6 +30,7 @@ from ..conversation.events import Noticed, Problem, Spent
 from ..conversation.repository import Committed, Conversations, Rule
 from ..conversation.state import Turn, WorkshopState
 from ..conversation.stream import FOLD
+from ..cut import cut_bytes
 from ..digest import refresh
 from ..prompt import text as prompt_text
 from ..prompt.bundled import KINDS, build_prompt
@@ -37,7 +38,6 @@ from ..prompt.gathering import Call, Gathered, Gatherer, with_notes
 from ..prompt.history_window import Telling
 from ..prompt.inputs import NO_ARTIFACTS, Artifacts
 from ..signals import Publish
-from ..cut import cut_bytes
 from ..tool.allowance import Allowance, WorkLimits
 from ..tool.declaration import Declared, TurnSpace
 from ..tool.phase import WORK, Phase, PhaseKey, phase_of
@@ -376,9 +376,7 @@ class TurnContext:
                 call = with_notes(call, prompt_text.FILES_ARE_NEWER)
         return self._telling.fitting(call, known)
 
-    def _manner(
-        self, asked: Asked, turn: Turn, known: WorkshopState, *, is_empty: bool
-    ) -> Manner:
+    def _manner(self, asked: Asked, turn: Turn, known: WorkshopState, *, is_empty: bool) -> Manner:
         """Return how the model is asked: freely, or by the sequence of the founding document."""
         if turn.flow == "auto":
             return Manner(

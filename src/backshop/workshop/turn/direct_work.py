@@ -1,4 +1,4 @@
-"""Direct work: one loop that does what is asked and answers, or goes over to a plan (W11.26–W11.28).
+"""Direct work: one loop that does what is asked and answers, or goes over to a plan (W11.26).
 
 To everybody who watches it is Implement, item 1 of 1. What it wrote stays when it has to stop, and
 whoever goes on is told of it.
@@ -128,9 +128,7 @@ def _written(run: TurnContext) -> tuple[str, ...]:
     turn = run.turn()
     stays = {*turn.left, *turn.batches}
     made: list[ToolEntry] = [
-        one
-        for one in entries(run.state())
-        if one.turn_id == turn.turn_id and one.batch_id in stays
+        one for one in entries(run.state()) if one.turn_id == turn.turn_id and one.batch_id in stays
     ]
     lines = [item.told_write(run, one) for one in made[-item.WRITES_TOLD :]]
     return ("\n".join((WRITTEN, *lines)),) if lines else ()

@@ -39,7 +39,7 @@ from ..cut import cut_bytes
 from ..signals import Publish
 from ..tool.phase import WRITING_TOOLS
 from ..tool.recall import AgentSpace
-from ..tool.tool_log import Loop, ToolJournal
+from ..tool.tool_log import UNHEARD, Loop, ToolJournal
 from . import artifact, ending, outcome
 from . import start as turn_start
 from .lease import Hold

@@ -312,9 +312,7 @@ def _rolled_back(
     )
 
 
-def _bound(
-    state: WorkshopState, revision_id: RevisionId, message_id: MessageId
-) -> Sequence[Fact]:
+def _bound(state: WorkshopState, revision_id: RevisionId, message_id: MessageId) -> Sequence[Fact]:
     """Return what binds the Draft as it is to another answer."""
     if state.bench.draft is None:
         return ()
