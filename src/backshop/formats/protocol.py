@@ -32,6 +32,7 @@ from typing import Protocol, TypeAlias
 
 from backshop.base import limits as numbers
 
+from .effect_range import RANGES_MAX, EffectRange, joined, joined_places
 from .warning import Warn
 
 MAP_VERSION = 1
@@ -242,16 +243,59 @@ class Effect:
 
     `kind`: cell, row, column, sheet, paragraph, table, slide, shape, notes, line, style, part.
     `where` addresses it (`Ledger!C7`, `body 12`, `slide 3`, `lines 4-9`, `xl/workbook.xml`);
-    `aspect` says what differs: value, formula, style, structure, added, removed.
+    `aspect` says what differs: value, formula, style, structure, added, removed. `now` is what
+    stands there after the write, short, where that is worth telling.
     """
 
     kind: str
     where: str
     aspect: str = "value"
+    now: str = field(default="", compare=False)
 
     def to_json(self) -> JsonObject:
         """Return the effect as data."""
         return {"kind": self.kind, "where": self.where, "aspect": self.aspect}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EffectsTold:
+    """The same report for whoever made the call: ranges, each difference once (F16.16)."""
+
+    targets: tuple[str, ...] = ()
+    changed: tuple[EffectRange, ...] = ()
+    recalculated: tuple[EffectRange, ...] = ()
+    collateral: tuple[EffectRange, ...] = ()
+    totals: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        targets: Sequence[str],
+        changed: Sequence[Effect],
+        recalculated: Sequence[Effect],
+        collateral: Sequence[Effect],
+    ) -> EffectsTold:
+        """Join what stands side by side; the totals count things, also where lists are cut."""
+        lists = {
+            "changed": joined(changed),
+            "recalculated": joined(recalculated),
+            "collateral": joined(collateral),
+        }
+        return cls(
+            targets=tuple(joined_places(targets)[:RANGES_MAX]),
+            **{name: tuple(ranges[:RANGES_MAX]) for name, ranges in lists.items()},
+            totals={name: sum(one.count for one in ranges) for name, ranges in lists.items()},
+        )
+
+    def to_json(self) -> JsonObject:
+        """Return the report of F16.16."""
+        return {
+            "targets": list(self.targets),
+            "changed": [one.to_json() for one in self.changed],
+            "recalculated": [one.to_json() for one in self.recalculated],
+            "collateral": [one.to_json() for one in self.collateral],
+            "totals": dict(self.totals),
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -266,6 +310,7 @@ class Effects:
     collateral: tuple[Effect, ...] = ()
     recalculated: tuple[Effect, ...] = ()
     totals: Mapping[str, int] = field(default_factory=dict)
+    told: EffectsTold = field(default=EffectsTold(), compare=False)
 
     @classmethod
     def compare(
@@ -283,6 +328,9 @@ class Effects:
         """
         derived = set(recalculated)
         collateral = [e for e in changed if e not in derived and not aimed_at(e)]
+        beyond = derived | set(collateral)
+        meant = [e for e in changed if e not in beyond and e.kind != "part"]  # parts follow
+        written = {e.where for e in meant}
         most = numbers.EFFECTS_MAX
         return cls(
             targets=tuple(targets[:most]),
@@ -294,7 +342,11 @@ class Effects:
                 "changed": len(changed),
                 "collateral": len(collateral),
                 "recalculated": len(recalculated),
+                **_cells_of(changed),
             },
+            told=EffectsTold.of(
+                targets, meant, [e for e in recalculated if e.where not in written], collateral
+            ),
         )
 
     def to_json(self) -> JsonObject:
@@ -306,6 +358,12 @@ class Effects:
             "recalculated": [effect.to_json() for effect in self.recalculated],
             "totals": dict(self.totals),
         }
+
+
+def _cells_of(changed: Sequence[Effect]) -> dict[str, int]:
+    """Return how many cells differ; value, formula and look of one are one cell."""
+    cells = len({e.where for e in changed if e.kind == "cell"})
+    return {"cells": cells} if cells else {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -340,6 +398,38 @@ class Applied:
             "effects": self.effects.to_json(),
             **self.extra,
         }
+
+    def told(self) -> JsonObject:
+        """Return the result as whoever made the call is told it: neighbours as ranges (F16.16)."""
+        told = {**self.to_json(), "effects": self.effects.told.to_json()}
+        errors = told.get("new_errors")
+        if isinstance(errors, Sequence) and not isinstance(errors, str):
+            told["new_errors"] = ranges = _joined_errors(errors)
+            if len(ranges) == RANGES_MAX:
+                told["new_error_count"] = len(errors)
+        return told
+
+
+def _joined_errors(errors: Sequence[Json]) -> list[Json]:
+    """Return error cells with neighbours that show the same error as one range (F24.10)."""
+    known = {
+        (str(one["sheet"]), str(one["cell"])): one for one in errors if isinstance(one, Mapping)
+    }
+    ranges = joined(
+        Effect(kind=str(one["error"]), where=f"{sheet}!{cell}", now=str(one["formula"]))
+        for (sheet, cell), one in known.items()
+    )
+    found: list[Json] = []
+    for one in ranges[:RANGES_MAX]:
+        sheet, _, cells = one.where.rpartition("!")
+        said: dict[str, Json] = {
+            "sheet": sheet,
+            "cell": cells,
+            "error": one.kind,
+            "formula": one.first,
+        }
+        found.append(said | ({"count": one.count} if one.count > 1 else {}))
+    return found
 
 
 # --- what a format module offers (F1.4) ---------------------------------------------------------

@@ -139,15 +139,14 @@ class Workspace:
                     error.hints = (*self.near(path), *error.hints)
                 raise
             blob = desk.store.blobs.put(out)
-        result = dict(applied.to_json())
         put = batch.Put(
             path=path,
             blob=blob,
             size=desk.store.blobs.size(blob),
             note=_note(note, applied),
-            effects=_report(result),
+            effects=_report(applied.to_json()),
         )
-        return put, result
+        return put, dict(applied.told())
 
     def _source(self, path: str, file: tree.File) -> Source:
         blob = self.bench.desk.store.blobs.path(file.sha256)
@@ -168,7 +167,7 @@ def _note(given: str | None, applied: Applied) -> str | None:
     return "; ".join(said) or None
 
 
-def _report(result: dict[str, Any]) -> bytes:
+def _report(result: Mapping[str, Any]) -> bytes:
     """Return what the review keeps of a write: effects and new error cells (F16.13, F24.10)."""
     effects = dict(result.get("effects") or {})
     errors = result.get("new_errors") or ()
