@@ -55,6 +55,10 @@ def test_neighbours_of_every_kind_are_joined_and_others_are_not():
         Effect(kind="shape", where="slide 2 shape 3"),
         Effect(kind="shape", where="slide 3 shape 4"),
         Effect(kind="part", where="xl/workbook.xml"),
+        Effect(kind="sheet", where="Q1", aspect="added"),
+        Effect(kind="sheet", where="Q2", aspect="added"),
+        Effect(kind="sheet", where="body 7", aspect="added"),
+        Effect(kind="sheet", where="body 8", aspect="added"),
     ]
 
     assert [(one.where, one.count) for one in joined(effects)] == [
@@ -69,8 +73,17 @@ def test_neighbours_of_every_kind_are_joined_and_others_are_not():
         ("slide 2 shape 3", 1),
         ("slide 3 shape 4", 1),
         ("xl/workbook.xml", 1),
+        ("Q1", 1),
+        ("Q2", 1),
+        ("body 7", 1),
+        ("body 8", 1),
     ]
-    assert joined_places(["S!A1", "S!A2", "T!A3", "S", "S!B1", "S!B2"]) == ["S!A1:B2", "T!A3", "S"]
+    assert joined_places(["S!A1", "S!A2", "T!A3", "Q1", "S!B1", "Q2", "S!B2"]) == [
+        "S!A1:B2",
+        "T!A3",
+        "Q1",
+        "Q2",
+    ]
 
 
 @pytest.mark.rule("F16.16")

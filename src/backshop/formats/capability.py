@@ -68,6 +68,8 @@ _FIELDS: Mapping[str, Mapping[str, str]] = {
         "null_cells": "what null in `values` does to its cell, clear or keep",
         "start": "top left cell, such as `B3`",
         "range": "cells, such as `A1:C9`",
+        "formula": "as it stands in the first cell of `range`; references move with each cell as "
+        "in Excel's fill, those with `$` stay",
         "types": "list with a type for each column",
         "style": "a cell style",
         "columns": "list of `{column, width}`; width in characters, 0 to 255",

@@ -13,7 +13,8 @@ RANGES_MAX = 40  # of one list; totals count on
 _CELL = re.compile(r"(.*!)([A-Z]{1,3})([0-9]{1,7})", re.S)
 _ROWS = re.compile(r"(.*!)([0-9]{1,7}):([0-9]{1,7})", re.S)
 _COLUMNS = re.compile(r"(.*!)([A-Z]{1,3}):([A-Z]{1,3})", re.S)
-_NUMBERED = re.compile(r"(.*[^0-9])([0-9]{1,7})", re.S)
+_NUMBERED = re.compile(r"((?:body|slide) (?:.* )?)([0-9]{1,7})", re.S)
+_NAMED = frozenset({"sheet", "part"})  # known by names: `Q1` and `Q2` are no neighbours
 
 
 class OneEffect(Protocol):
@@ -81,7 +82,7 @@ def joined(effects: Iterable[OneEffect]) -> list[EffectRange]:
     for (kind, where), members in found.items():
         aspect = ", ".join(dict.fromkeys(one.aspect for one in members))
         now = next((one.now for one in members if one.now), "")
-        place = _place(where)
+        place = _Place("", where) if kind in _NAMED else _place(where)
         key = (kind, aspect, place.family, place.head)
         groups.setdefault(key, {})[place.row, place.col] = now
     return [made for key, places in groups.items() for made in _ranges(*key, places)]

@@ -401,13 +401,27 @@ class Applied:
 
     def told(self) -> JsonObject:
         """Return the result as whoever made the call is told it: neighbours as ranges (F16.16)."""
-        told = {**self.to_json(), "effects": self.effects.told.to_json()}
+        warnings = [warning.to_json() for warning in _joined_warnings(self.warnings)]
+        told = {
+            **self.to_json(),
+            "warnings": warnings,
+            "effects": self.effects.told.to_json(),
+        }
         errors = told.get("new_errors")
         if isinstance(errors, Sequence) and not isinstance(errors, str):
             told["new_errors"] = ranges = _joined_errors(errors)
             if len(ranges) == RANGES_MAX:
                 told["new_error_count"] = len(errors)
         return told
+
+
+def _joined_warnings(warnings: Sequence[Warn]) -> list[Warn]:
+    """Return warnings with those of one code about neighbouring cells as one."""
+    cells = [one for one in warnings if one.where and "!" in one.where and one.count == 1]
+    ranges = joined(Effect(kind=one.code, where=one.where or "") for one in cells)
+    taken = set(cells)
+    others = [one for one in warnings if one not in taken]
+    return [*others, *(Warn(one.kind, one.count, one.where) for one in ranges)]
 
 
 def _joined_errors(errors: Sequence[Json]) -> list[Json]:
