@@ -16,6 +16,7 @@ from .protocol import (
     ChunkInfo,
     Effect,
     Effects,
+    Found,
     Json,
     JsonObject,
     Kind,
@@ -25,6 +26,7 @@ from .protocol import (
     Read,
     Selector,
     Source,
+    TextQuery,
 )
 from .registry import Formats
 from .samples import SAMPLES, write_samples
@@ -42,6 +44,7 @@ __all__ = [
     "FileKind",
     "FormatError",
     "Formats",
+    "Found",
     "Hunk",
     "Json",
     "JsonObject",
@@ -57,6 +60,7 @@ __all__ = [
     "Source",
     "TableDiff",
     "TextDiff",
+    "TextQuery",
     "Warn",
     "check_end",
     "classify",

@@ -199,6 +199,45 @@ class Read:
         }
 
 
+# --- searching (F33) ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A piece of a file that is searched on its own: a line, a cell, a paragraph, a page.
+
+    `where` is a selector of `read`, with fields of operations where they say it more exactly.
+    `gap` names what kept its text from being known; then there is none.
+    """
+
+    where: JsonObject
+    text: str
+    gap: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextQuery:
+    """What is looked for: a text, or an expression of the bounded engine."""
+
+    text: str
+    is_regex: bool = False
+    match_case: bool = False
+    skip: int = 0  # places that were told before
+    places: int = 10  # told at most
+    max_chars: int = numbers.SEARCH_FILE_MAX_CHARS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What a search found in one file; `count` goes on where `places` end."""
+
+    count: int = 0
+    places: tuple[JsonObject, ...] = ()
+    more_places: int = 0
+    gaps: Mapping[str, int] = field(default_factory=dict)
+    searched_to: JsonObject | None = None  # where it ended before the end of the file
+
+
 # --- writes (F16) ------------------------------------------------------------------------------
 
 
@@ -463,3 +502,6 @@ class Format(Protocol):
 
     def extract_lines(self, source: Source) -> list[str]:
         """Return stable lines for review (F29.1)."""
+
+    # `passages(source) -> Iterator[Passage]` (F33.1) is offered by whoever can say where its text
+    # stands; without it, the lines for review are searched.

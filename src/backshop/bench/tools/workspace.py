@@ -75,7 +75,7 @@ class Workspace:
         path, _ = self.path(raw)
         state = self.state()
         try:
-            return self._source(path, self.bench.desk.find(_active(state), path))
+            return self.file(path, self.bench.desk.find(_active(state), path))
         except NotFound as error:
             error.hints = error.hints or self.near(path)
             raise
@@ -129,7 +129,7 @@ class Workspace:
         """Let a format write one file into a private folder; its content, and what was done."""
         desk = self.bench.desk
         existing = tree.lookup(_active(state), path, desk.store.load_tree)
-        source = None if existing is None else self._source(path, existing)
+        source = None if existing is None else self.file(path, existing)
         with desk.views.staging(state.id, desk.new_tx()) as folder:
             out = folder / "out"
             try:
@@ -148,7 +148,8 @@ class Workspace:
         )
         return put, dict(applied.told())
 
-    def _source(self, path: str, file: tree.File) -> Source:
+    def file(self, path: str, file: tree.File) -> Source:
+        """Return a file of any tree of the bench, ready to be read."""
         blob = self.bench.desk.store.blobs.path(file.sha256)
         return self.bench.formats.source(blob, path, file.sha256)
 
