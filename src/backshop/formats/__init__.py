@@ -17,6 +17,7 @@ from .protocol import (
     ChunkInfo,
     Effect,
     Effects,
+    Found,
     Json,
     JsonObject,
     Kind,
@@ -26,6 +27,7 @@ from .protocol import (
     Read,
     Selector,
     Source,
+    TextQuery,
 )
 from .registry import Formats
 from .samples import SAMPLES, write_samples
@@ -43,6 +45,7 @@ __all__ = [
     "FileKind",
     "FormatError",
     "Formats",
+    "Found",
     "Hunk",
     "Json",
     "JsonObject",
@@ -58,6 +61,7 @@ __all__ = [
     "Source",
     "TableDiff",
     "TextDiff",
+    "TextQuery",
     "Warn",
     "check_end",
     "classify",

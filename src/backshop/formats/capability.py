@@ -100,6 +100,7 @@ _FIELDS: Mapping[str, Mapping[str, str]] = {
         "null_cells": "what null in values does, clear or keep",
         "start": "top left cell, such as B3",
         "range": "such as A1:C9",
+        "formula": "of the first cell; references move as in Excel's fill",
         "types": "list with a type for each column",
         "style": "a cell style",
         "columns": f"list of {_items(COLUMN_ARGS)}; letter or number from 1; width in characters, "
@@ -155,6 +156,7 @@ _PURPOSES: Mapping[str, Mapping[str, str]] = {
         "delete_sheet": "",
         "set_cells": "single cells",
         "set_range": "a block of values",
+        "fill_formula": "one formula for all of range",
         "append_rows": "below the last used row; a table there grows",
         "clear_range": "",
         "set_style": "values stay",

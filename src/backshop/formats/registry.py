@@ -22,6 +22,7 @@ from .package.guard import check_size
 from .picture.rendering import Preview, Renderer
 from .protocol import (
     Applied,
+    Found,
     Json,
     JsonObject,
     Kind,
@@ -31,6 +32,7 @@ from .protocol import (
     Read,
     Selector,
     Source,
+    TextQuery,
     as_object,
 )
 from .window import shorten
@@ -143,6 +145,15 @@ class Formats:
         """Return a part of a file as text (F5.2)."""
         module, _ = self._do.readable(source)
         return _a(Read, self._do.read_call(module, "read", source, selector or Selector()))
+
+    def search(self, source: Source, query: TextQuery, timeout_s: float | None = None) -> Found:
+        """Return where a file has a text (F33), in at most the time of a map."""
+        module, kind = self._do.readable(source)
+        if kind is Kind.IMAGE:
+            raise fail("unsupported_format", f"{source.name!r} has no text")
+        most = min(timeout_s or self.limits.map_timeout_s, self.limits.map_timeout_s)
+        call = (HERE + "passage_search", "search", module, source, query)
+        return _a(Found, self._do.read_call(*call, timeout_s=most))
 
     def get_styles(self, source: Source, sheet: str | None = None) -> JsonObject:
         """Return the styles and assets of an office file (F21)."""

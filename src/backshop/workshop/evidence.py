@@ -171,7 +171,8 @@ def counted(report: Mapping[str, Any]) -> tuple[Counted, ...]:
     Where its list is cut, the total counts, under the kind that all listed ones have.
     """
     listed = [one for one in report.get("changed") or () if isinstance(one, Mapping)]
-    total = (report.get("totals") or {}).get("changed", len(listed))
+    totals = report.get("totals") or {}
+    total = totals.get("changed", len(listed))
     counts: Counter[str] = Counter()
     cells: set[str] = set()  # value, formula and look of one cell are one thing to a person
     for one in listed:
@@ -185,6 +186,8 @@ def counted(report: Mapping[str, Any]) -> tuple[Counted, ...]:
         counts["cell"] = len(cells)
     if total > len(listed):
         kinds = {str(one.get("kind")) for one in listed}
+        if kinds == {"cell"} and totals.get("cells"):
+            return (Counted(what="cell", count=totals["cells"]),)
         what = next(iter(kinds)) if len(kinds) == 1 and "line" not in kinds else ""
         return (Counted(what=what, count=total),)
     parts = counts.pop("part", 0)  # of the file's package: it follows from what people see

@@ -222,22 +222,23 @@ def _about(files: Sequence[FileFact], asked: Sequence[str]) -> frozenset[str]:
 def _fitting(
     injected: Injected, room_chars: int
 ) -> tuple[Injected, Mapping[str, str], tuple[str, ...]]:
-    """Return guides and operations of the kinds at hand that fit, and what is left out (W6.11)."""
+    """Return the guides of the kinds at hand that fit, and what is left out (W6.11).
+
+    A guide holds the operations of its kind; where it does not fit they may, alone.
+    """
     sheets: dict[str, str] = {}
     styles, left_out = [], []
     for one in injected.styles:
         sheet = operation_sheet(one.key)
-        if len(sheet) <= room_chars:
-            sheets[one.key] = sheet
-            room_chars -= len(sheet)
-        else:
-            left_out.append(prompt_text.NO_SHEET.format(one.key))
-    for one in injected.styles:
         if len(one.text) <= room_chars:
             styles.append(one)
             room_chars -= len(one.text)
-        else:
+        elif len(sheet) <= room_chars:
+            sheets[one.key] = sheet
+            room_chars -= len(sheet)
             left_out.append(prompt_text.NO_GUIDE.format(one.key))
+        else:
+            left_out.append(prompt_text.NO_SHEET.format(one.key))
     return replace(injected, styles=tuple(styles)), sheets, tuple(left_out)
 
 

@@ -49,6 +49,7 @@ RESEARCH_TOOLS = PLAN_TOOLS | frozenset(
         "list_files",
         "get_file_info",
         "get_file_map",
+        "search_files",
         "table_get_map",
         "table_describe",
         "table_stats",
