@@ -49,7 +49,7 @@ _FINISH = {
     "refusal": FinishReason.REFUSAL,
 }
 _MARK = {"type": "ephemeral"}
-_MARKS = 3  # of the four a request may have; one is the system text's
+_ROLLING_MARKS = 2  # of the four a request may have; system text and request have one each
 _BLOCKS_BETWEEN_MARKS = 15
 _UNMARKED = ("thinking", "redacted_thinking")  # refused there
 _CHOICES = {"required": "any", "auto": "auto", "none": "none"}
@@ -62,7 +62,7 @@ def body(request: ModelRequest, model: ModelRecord) -> Json:
     sent: Json = {
         "model": model.wire_name,
         "max_tokens": output_room(request, model),
-        "messages": _marked(_messages(request, chosen)),
+        "messages": _messages(request, chosen),
         "stream": True,
     }
     if request.system_text:
@@ -157,32 +157,36 @@ def _tool(tool: ToolSpec, strict_names: frozenset[str] | None) -> Json:
     return sent | ({"strict": True} if is_strict else {})
 
 
-def _marked(messages: list[Json]) -> list[Json]:
-    """Mark where what is sent again ends: at the last block, and where the provider still looks.
-
-    It looks back twenty blocks from a mark for what it has kept (M6.8).
-    """
-    blocks = [block for message in messages for block in message["content"]]
-    for block in blocks[-1::-_BLOCKS_BETWEEN_MARKS][:_MARKS]:
-        if block.get("type") not in _UNMARKED:
-            block["cache_control"] = _MARK
-    return messages
-
-
 def _messages(request: ModelRequest, chosen: Profile) -> list[Json]:
     """Return alternating turns; all results of one turn go in one user message (M6.2)."""
     sent: list[Json] = []
-    dialogue = request.dialogue
-    if chosen.reminder is not None:
-        dialogue = (*dialogue, Message(role=Role.USER, text=chosen.reminder))
-    for message in dialogue:
+    blocks: list[Json] = []
+    fixed: int | None = None
+    for place, message in enumerate(request.reminded(chosen.reminder)):
         role = "assistant" if message.role is Role.ASSISTANT else "user"
-        blocks = list(_blocks(request, message))
-        if sent and sent[-1]["role"] == role:
-            sent[-1]["content"] += blocks
-        else:
-            sent.append({"role": role, "content": blocks})
+        if not sent or sent[-1]["role"] != role:
+            sent.append({"role": role, "content": []})
+        made = list(_blocks(request, message))
+        sent[-1]["content"] += made
+        blocks += made
+        if place == request.request_end:
+            fixed = len(blocks) - 1
+    _mark(blocks, fixed)
     return sent
+
+
+def _mark(blocks: list[Json], fixed: int | None) -> None:
+    """Mark where what is sent again ends (M6.8).
+
+    At the person's request, which all phases of a turn share; at the last block; and fifteen before
+    that, because the provider looks back twenty blocks from a mark for what it has kept.
+    """
+    last = len(blocks) - 1
+    rolling = range(last, -1, -_BLOCKS_BETWEEN_MARKS)[:_ROLLING_MARKS]
+    for place in (*rolling, *(() if fixed is None else (fixed,))):
+        free = (one for one in range(place, -1, -1) if blocks[one].get("type") not in _UNMARKED)
+        if (found := next(free, None)) is not None:
+            blocks[found]["cache_control"] = _MARK
 
 
 def _blocks(request: ModelRequest, message: Message) -> Iterator[Json]:

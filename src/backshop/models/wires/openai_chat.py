@@ -6,8 +6,9 @@ import base64
 import hashlib
 import json
 import string
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
+from itertools import groupby
 from typing import Any
 
 from backshop.base.limits import WINDOW_MIN_TOKENS
@@ -59,6 +60,8 @@ def body(request: ModelRequest, model: ModelRecord) -> Json:
         "messages": _messages(request, model, chosen),
         "stream": True,
     }
+    if supports.cache_key and request.cache_key is not None:
+        sent["prompt_cache_key"] = request.cache_key
     if supports.usage:
         sent["stream_options"] = {"include_usage": True}
     if chosen.effort is not None:
@@ -93,7 +96,7 @@ def complete(request: ModelRequest, model: ModelRecord, channel: Channel) -> Ite
             model=model.wire_name, messages=[], stream=True, extra_body=sent
         )
         with closing(stream):
-            yield from _read(stream, request)
+            yield from _read(stream, request, sent.get("max_tokens"))
 
 
 def models(channel: Channel) -> tuple[str, ...]:
@@ -139,13 +142,23 @@ def _messages(request: ModelRequest, model: ModelRecord, chosen: Profile) -> lis
     sent: list[Json] = []
     if request.system_text:
         sent.append({"role": "system", "content": request.system_text})
-    for message in request.dialogue:
+    for message in _alternating(request.reminded(chosen.reminder)):
         if message.role is Role.USER:
             sent += _before_user(sent, model)
         sent.append(_message(request, message, names, short=short))
-    if chosen.reminder is not None:
-        sent.append({"role": "user", "content": chosen.reminder})
     return sent
+
+
+def _alternating(dialogue: Iterable[Message]) -> Iterator[Message]:
+    """Give the messages with what a person says in a row as one: many templates ask for that."""
+    for role, group in groupby(dialogue, key=lambda one: one.role):
+        together = tuple(group)
+        if role is not Role.USER or len(together) == 1:
+            yield from together
+        else:
+            text = "\n\n".join(one.text for one in together if one.text)
+            pictures = tuple(picture for one in together for picture in one.images)
+            yield Message(role=role, text=text, images=pictures)
 
 
 def _before_user(sent: list[Json], model: ModelRecord) -> list[Json]:
@@ -235,7 +248,7 @@ class _Extras:
         return ProviderState(provider_id, {"message": self.message, "calls": calls})
 
 
-def _read(stream: Any, request: ModelRequest) -> Iterator[StreamEvent]:
+def _read(stream: Any, request: ModelRequest, most: int | None) -> Iterator[StreamEvent]:
     answer, extras = AnswerParts(), _Extras()
     finish: str | None = None
     usage: Usage | None = None
@@ -266,7 +279,8 @@ def _read(stream: Any, request: ModelRequest) -> Iterator[StreamEvent]:
     reason = _FINISH.get(str(finish))
     if reason is None:
         raise BadResponse("the answer ended for an unknown reason", reason="finish_reason")
-    yield from answer.finished_calls(cut=reason is FinishReason.LENGTH)
+    is_full = usage is not None and most is not None and usage.output_tokens >= most
+    yield from answer.finished_calls(cut=is_full or reason is FinishReason.LENGTH)
     if usage is not None:
         yield UsageReported(usage)
     if answer.has_calls:
