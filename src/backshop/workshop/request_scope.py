@@ -77,8 +77,8 @@ def _names_kind(ending: str, text: str) -> bool:
 
 def _is_spoken(word: str, spoken: Iterable[str], text: str) -> bool:
     """Whether a word of a name stands in a text, in this form or with another ending."""
-    if any(map(is_unspaced, word)):
-        return word in text
+    if any(map(is_unspaced, word)):  # no spaces say where a word ends: two signs are one
+        return any(word[at : at + 2] in text for at in range(max(1, len(word) - 1)))
     if len(word) < _WORD_MIN_CHARS or word.isdigit():
         return False
     return any(word == one or _is_same_stem(word, one) for one in spoken)
