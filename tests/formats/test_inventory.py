@@ -49,8 +49,8 @@ def added(path: Path, name: str, content: str) -> Path:
         ("go to www.evil.example now", {("www.evil.example", "text")}),
         (r"open \\evil.example\share\x", {("evil.example", "text")}),
         ("http://[2001:db8::1]/x", {("2001:db8::1", "text")}),
-        ("https://ｅｖｉｌ.example", {("evil.example", "text")}),  # noqa: RUF001 - another spelling
-        ("https://бanк.example/", {("бanк.example", "text")}),  # noqa: RUF001 - looks like another
+        ("https://ｅｖｉｌ.example", {("evil.example", "text")}),
+        ("https://бanк.example/", {("бanк.example", "text")}),
         ('<svg xmlns="http://www.w3.org/2000/svg"/>', set()),
         ("file:///etc/passwd and C:\\\\Users\\\\x", set()),
         (r"\\alpha\beta // a comment, 3 // 4", set()),

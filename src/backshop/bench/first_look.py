@@ -176,7 +176,14 @@ def told_unread(look: FirstLook) -> list[str]:
 
 def told(look: FirstLook) -> tuple[str, ...]:
     """Return all of it as lines, in the order they are to be read."""
-    return (*told_hosts(look.hosts), *told_gone(look.gone), *told_unread(look))
+    return plain((*told_hosts(look.hosts), *told_gone(look.gone), *told_unread(look)))
+
+
+def plain(lines: Iterable[str]) -> tuple[str, ...]:
+    """Return lines in which no sign can end a line, hide, or turn the others around (W11.31)."""
+    return tuple(
+        "".join(sign if sign.isprintable() else "\ufffd" for sign in line) for line in lines
+    )
 
 
 def _shown(lines: Iterable[str], more: str) -> list[str]:

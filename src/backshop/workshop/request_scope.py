@@ -1,8 +1,8 @@
 """Which changed files a request does not name. Names only, in any language: nothing is understood.
 
 A file is named by its path, by a word of its name or of its folders, or by its kind. It is told as
-not named where the request names another changed file, or where it was there before and the request
-names any file by its whole name; else the request left the choice of files to whoever did the work.
+not named where the request names another changed file, or any file by its whole name; else the
+request left the choice of files to whoever did the work. A single new file is what was asked for.
 """
 
 from __future__ import annotations
@@ -46,10 +46,9 @@ def not_named(
         return ()
     if any(_is_named(one.path, request) for one in files):
         return tuple(one.path for one in strange)
-    whole = files_named(request, ())
-    if not whole.missing:  # no file has that name here, so each that is named is among them
-        return ()
-    return tuple(one.path for one in strange if one.change != "added")
+    names_files = files_named(request, ()).missing  # nobody has any file here: all are missing
+    is_what_was_asked_for = len(files) == 1 and files[0].change == "added"
+    return () if not names_files or is_what_was_asked_for else tuple(one.path for one in strange)
 
 
 def _is_named(path: str, text: str) -> bool:

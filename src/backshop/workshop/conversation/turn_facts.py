@@ -13,6 +13,7 @@ from backshop.bench.first_look import (
     ContentGone,
     FirstLook,
     HostAdded,
+    plain,
     told_gone,
     told_hosts,
     told_unread,
@@ -137,7 +138,7 @@ class TurnFacts:
 
 def told(facts: TurnFacts) -> tuple[str, ...]:
     """Return the facts as lines, one sentence each; the only words there are for them."""
-    return (*first(facts), *_files(facts), *besides(facts))
+    return (*first(facts), *plain(_files(facts)), *besides(facts))
 
 
 def first(facts: TurnFacts) -> tuple[str, ...]:
@@ -146,7 +147,7 @@ def first(facts: TurnFacts) -> tuple[str, ...]:
     lines = told_hosts(facts.hosts)
     if facts.unasked:
         lines.append(f"Not named in the request: {_names(facts.unasked)}.")
-    return (*lines, *told_gone(facts.gone), *told_unread(look))
+    return plain((*lines, *told_gone(facts.gone), *told_unread(look)))
 
 
 def besides(facts: TurnFacts) -> tuple[str, ...]:
@@ -162,7 +163,7 @@ def besides(facts: TurnFacts) -> tuple[str, ...]:
         )
     if facts.unchanged and facts.files:
         lines.append(f"The answer names files that were not changed: {_names(facts.unchanged)}")
-    return tuple(lines)
+    return plain(lines)
 
 
 def _files(facts: TurnFacts) -> list[str]:
