@@ -144,7 +144,7 @@ def workbook() -> bytes:
         lost.append([row, row + 1])
     made.defined_names["orders"] = DefinedName("orders", attr_text=f'"{mark("defined_name")}"')
     made.properties.title = mark("workbook_title")
-    return _saved(made.save)
+    return saved(made.save)
 
 
 def document() -> bytes:
@@ -164,7 +164,7 @@ def document() -> bytes:
         f"{mark('tracked_deletion')}</w:delText></w:r></w:del>"
     )
     body = f"<w:p>{inserted}{deleted}</w:p>"
-    return _spliced(_saved(made.save), "word/document.xml", "<w:sectPr", f"{body}<w:sectPr")
+    return spliced(saved(made.save), "word/document.xml", "<w:sectPr", f"{body}<w:sectPr")
 
 
 def deck() -> bytes:
@@ -174,7 +174,7 @@ def deck() -> bytes:
     slide.shapes.title.text = mark("slide_title")
     slide.placeholders[1].text = mark("slide_text")
     slide.notes_slide.notes_text_frame.text = mark("notes")
-    return _saved(made.save)
+    return saved(made.save)
 
 
 def paper() -> bytes:
@@ -203,13 +203,15 @@ def _escaped(text: str) -> str:
     return text.replace("(", r"\(").replace(")", r"\)")
 
 
-def _saved(save: Callable[[Any], Any]) -> bytes:
+def saved(save: Callable[[Any], Any]) -> bytes:
+    """Return what a library would save."""
     buffer = io.BytesIO()
     save(buffer)
     return buffer.getvalue()
 
 
-def _spliced(data: bytes, part: str, old: str, new: str) -> bytes:
+def spliced(data: bytes, part: str, old: str, new: str) -> bytes:
+    """Return a package with words of one part replaced once."""
     made = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as before, zipfile.ZipFile(made, "w") as after:
         for name in before.namelist():
