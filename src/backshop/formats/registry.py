@@ -21,6 +21,7 @@ from .open_table import OpenTable
 from .package.guard import check_size
 from .picture.rendering import Preview, Renderer
 from .protocol import (
+    MAP_VERSION,
     Applied,
     Found,
     Json,
@@ -41,6 +42,8 @@ T = TypeVar("T")
 
 _LEVELS = {"prompt": numbers.MAP_PROMPT_MAX_BYTES, "full": numbers.MAP_FULL_MAX_BYTES}
 
+_INVENTORY = "inventory-1"  # the number counts on when what is looked for does
+_NO_FILE: JsonObject = {"hosts": (), "hosts_left_out": 0, "units": {}, "named": ()}
 _IN_PARTS = frozenset({Kind.DOCX, Kind.XLSX, Kind.PPTX, Kind.ODT})
 _EXTRACTED = {
     "extract_document": frozenset({Kind.DOCX, Kind.ODT}),
@@ -154,6 +157,22 @@ class Formats:
         most = min(timeout_s or self.limits.map_timeout_s, self.limits.map_timeout_s)
         call = (HERE + "passage_search", "search", module, source, query)
         return _a(Found, self._do.read_call(*call, timeout_s=most))
+
+    def get_inventory(self, source: Source | None) -> JsonObject:
+        """Return what a file holds, counted, and which hosts it names (F29.10); None holds nothing.
+
+        Raises:
+            FormatError: it cannot be read, or is of a kind that is not looked into.
+        """
+        if source is None:
+            return _NO_FILE
+        known = self._maps.get(source, _INVENTORY)
+        if known is not None:
+            return known
+        kind = self._do.readable(source)[1]
+        made = as_object(self._do.map_call(HERE + "inventory", "get_inventory", source, kind.value))
+        self._maps.put(source, _INVENTORY, {"map_version": MAP_VERSION, **made})
+        return made
 
     def get_styles(self, source: Source, sheet: str | None = None) -> JsonObject:
         """Return the styles and assets of an office file (F21)."""
