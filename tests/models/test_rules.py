@@ -289,6 +289,10 @@ def test_tokens_are_estimated_and_priced():
     assert estimated(request, "abcd") == Usage(input_tokens=3, output_tokens=1, estimated=True)
     used = Usage(input_tokens=1_000_000, cached_input_tokens=400_000, output_tokens=100_000)
     assert usd(used, Price(input=2, cached_input=1, output=10)) == pytest.approx(1.2 + 0.4 + 1)
+    written = Usage(input_tokens=1_000_000, cached_input_tokens=400_000, cache_write_tokens=200_000)
+    price = Price(input=2, cached_input=1, cache_write=2.5, output=10)
+    assert usd(written, price) == pytest.approx(0.8 + 0.4 + 0.5)
+    assert usd(written, Price(input=2, output=10)) == pytest.approx(2.0)
     assert usd(used, None) is None
 
 

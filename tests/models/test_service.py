@@ -38,6 +38,7 @@ from backshop.models.messages import (
     ModelRequest,
     Role,
     TextDelta,
+    Usage,
 )
 from backshop.models.providers.provider import (
     LocalServer,
@@ -68,7 +69,7 @@ from backshop.store import Store
 
 from .calling import TOOL, WIRES
 from .prompting import Ask, Review, make_prompt
-from .provider import Reply, chat, serving
+from .provider import Reply, chat, serving, sse
 
 KEY = "sk-very-secret-0123456789"
 BENCH = "wb_01JAAAAAAAAAAAAAAAAAAAAAAA"
@@ -750,6 +751,32 @@ def test_a_budget_stops_a_call_before_it_is_sent(shop):
     report = models.permissions.usage(UsageQuery(workbench_id=BENCH))
     assert report.calls == 1
     assert report.usd_estimate == pytest.approx((11 + 14) / 1_000_000)
+
+
+@pytest.mark.rule("M13.1", "M13.2", "M4.12")
+def test_cached_tokens_are_kept_and_summed(shop):
+    usage = {
+        "prompt_tokens": 900,
+        "prompt_tokens_details": {"cached_tokens": 500, "cache_write_tokens": 300},
+        "completion_tokens": 10,
+        "total_tokens": 910,
+    }
+    choice = {"index": 0, "delta": {"content": "Hello"}, "finish_reason": "stop"}
+    answer = sse({"choices": [choice]}, {"choices": [], "usage": usage}, "[DONE]")
+    price = Price(input=2.0, cached_input=0.2, cache_write=2.5, output=8.0)
+    with serving(Reply(answer)) as server:
+        models = far(shop, server.url, price=price)
+        grant(models)
+        say(models)
+        say(models)
+
+    report = models.permissions.usage(UsageQuery(workbench_id=BENCH))
+    assert report.usage == Usage(1800, 1000, 600, 20, 0)
+    assert report.by_model[0].usage == report.usage
+    one = (100 * 2.0 + 500 * 0.2 + 300 * 2.5 + 10 * 8.0) / 1_000_000
+    assert report.usd_estimate == pytest.approx(2 * one)
+    events = models.permissions.egress_events(ListEgress(workbench_id=BENCH)).events
+    assert [(e.tokens_cached, e.tokens_cache_write) for e in events] == [(500, 300)] * 2
 
 
 @pytest.mark.rule("M6.5", "M19.43")

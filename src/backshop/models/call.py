@@ -243,6 +243,8 @@ class Caller:
                     status=record.status,
                     tokens_in=usage.input_tokens,
                     tokens_out=usage.output_tokens,
+                    tokens_cached=usage.cached_input_tokens,
+                    tokens_cache_write=usage.cache_write_tokens,
                     usd_estimate=price,
                     duration_ms=record.duration_ms(),
                 ),

@@ -68,6 +68,9 @@ class Price:
     input: float
     output: float
     cached_input: float | None = None
+    """Of tokens read from the provider's cache; without it what `input` costs."""
+    cache_write: float | None = None
+    """Of tokens written to it; without it what `input` costs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

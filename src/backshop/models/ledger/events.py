@@ -74,7 +74,7 @@ class EgressBlockedRecord:
     run_id: str | None = None
 
 
-@event("egress.completed")
+@event("egress.completed", v=2, upgraders={1: dict})  # 2: with cached tokens
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EgressCompleted:
     """How a request that left ended; without it the outcome is unknown."""
@@ -83,6 +83,10 @@ class EgressCompleted:
     status: str
     tokens_in: int | None = None
     tokens_out: int | None = None
+    tokens_cached: int | None = None
+    """Of `tokens_in`, what the provider read from its cache."""
+    tokens_cache_write: int | None = None
+    """Of `tokens_in`, what it wrote to its cache."""
     usd_estimate: float | None = None
     duration_ms: int
 

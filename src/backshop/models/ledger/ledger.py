@@ -51,6 +51,8 @@ class EgressEvent:
     status: str
     tokens_in: int | None = None
     tokens_out: int | None = None
+    tokens_cached: int | None = None
+    tokens_cache_write: int | None = None
     usd_estimate: float | None = None
     duration_ms: int | None = None
 
@@ -250,6 +252,8 @@ def _note(found: dict[str, EgressEvent], event: Event) -> None:
                 status=fact.status,
                 tokens_in=fact.tokens_in,
                 tokens_out=fact.tokens_out,
+                tokens_cached=fact.tokens_cached,
+                tokens_cache_write=fact.tokens_cache_write,
                 usd_estimate=fact.usd_estimate,
                 duration_ms=fact.duration_ms,
             )

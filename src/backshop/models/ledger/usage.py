@@ -60,11 +60,12 @@ def usd(usage: Usage, price: Price | None) -> float | None:
     """Return the price of a call, or None when the model has none."""
     if price is None:
         return None
-    cached = usage.cached_input_tokens
-    fresh = max(0, usage.input_tokens - cached)
+    cached, written = usage.cached_input_tokens, usage.cache_write_tokens
+    fresh = max(0, usage.input_tokens - cached - written)
     cached_price = price.input if price.cached_input is None else price.cached_input
-    total = fresh * price.input + cached * cached_price + usage.output_tokens * price.output
-    return total / 1_000_000
+    written_price = price.input if price.cache_write is None else price.cache_write
+    total = fresh * price.input + cached * cached_price + written * written_price
+    return (total + usage.output_tokens * price.output) / 1_000_000
 
 
 def check_budget(budget: Budget, spent: Spent, request: ModelRequest, price: Price | None) -> None:

@@ -302,11 +302,25 @@ def _calls(delta: Json, answer: AnswerParts, extras: _Extras) -> Iterator[Stream
 
 
 def _usage(data: Json) -> Usage:
+    """Read what a server counted; some leave the tokens of thinking out of the answer's (M13.1)."""
     inputs = mapping(data.get("prompt_tokens_details"))
     outputs = mapping(data.get("completion_tokens_details"))
+    asked, said = count(data.get("prompt_tokens")), count(data.get("completion_tokens"))
+    apart = max(0, count(data.get("total_tokens")) - asked - said)
+    cached = next((n for n in map(count, _cached(data, inputs)) if n), 0)
     return Usage(
-        input_tokens=count(data.get("prompt_tokens")),
-        cached_input_tokens=count(inputs.get("cached_tokens")),
-        output_tokens=count(data.get("completion_tokens")),
-        reasoning_tokens=count(outputs.get("reasoning_tokens")),
+        input_tokens=asked,
+        cached_input_tokens=min(cached, asked),
+        cache_write_tokens=min(count(inputs.get("cache_write_tokens")), asked),
+        output_tokens=said + apart,
+        reasoning_tokens=max(apart, count(outputs.get("reasoning_tokens"))),
+    )
+
+
+def _cached(data: Json, inputs: Json) -> tuple[Any, ...]:
+    """Return where servers say how much of a prompt they read from their cache."""
+    return (
+        inputs.get("cached_tokens"),
+        data.get("cached_tokens"),
+        data.get("prompt_cache_hit_tokens"),
     )
