@@ -109,26 +109,6 @@ def test_the_facts_of_a_turn_are_the_same_in_terminal_history_export_and_python(
     assert (list(answer.facts_lines), answer.facts.files) == (facts, ())
 
 
-@pytest.mark.rule("S4.2", "M13.2")
-def test_the_terminal_tells_what_models_used(run):
-    run("bench", "create", "Talk")
-    run("model", "use", "scripted:demo", "--bench", "Talk")
-    before = run("bench", "usage", "Talk")
-    run("send", "Talk", "What is this?", "--ask")
-
-    told = json.loads(run("bench", "usage", "Talk", "--json")[1])
-    heading, line, legend = run("bench", "usage", "Talk")[1].splitlines()
-    none = json.loads(run("bench", "usage", "Talk", "--run", "run_unknown", "--json")[1])
-
-    assert before[:2] == (0, "no model was called yet\n")
-    assert heading.split() == ["model", "calls", "tokens", "in", "cached", "tokens", "out", "US$"]
-    assert told["calls"] >= 1
-    assert line.split()[:2] == ["scripted:demo", str(told["calls"])]
-    assert f"{told['usage']['input_tokens']:,}?" in line
-    assert legend.startswith("? counted here")  # a script reports nothing
-    assert none["calls"] == 0
-
-
 @pytest.mark.rule("W1.4", "S4.2")
 def test_the_flow_of_a_workbench_is_shown_and_chosen(run):
     run("bench", "create", "Plain")

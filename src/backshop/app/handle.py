@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # rooms load when something of theirs is first asked for (S2.
     from backshop.prompts import ToolResult
     from backshop.workshop import (
         Answered,
+        BenchUsage,
         Conversation,
         PlanView,
         RedoDone,
@@ -110,6 +111,11 @@ class BenchWorkshop:
         """Say where the conversation stands."""
         wish = requests.WorkbenchOnly(workbench_id=self.id)
         return self._ask(self._workshop.get_state, wish)
+
+    def usage(self, *, limit: int = 200, before: str | None = None) -> BenchUsage:
+        """Say what models used, by model and by turn; `before` pages to older turns."""
+        wish = requests.GetUsage(workbench_id=self.id, limit=limit, before=before)
+        return self._ask(self._workshop.get_usage, wish)
 
     def plan(self) -> PlanView:
         """Return what the newest turn found out, planned and reported."""

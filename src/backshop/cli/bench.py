@@ -59,7 +59,7 @@ def ask(
     cls=DoorGroup,
     lazy={
         "share": ("people:share", "Say who may do what with one."),
-        "usage": ("models:usage", "Show the tokens that models used for one."),
+        "usage": ("usage:usage", "Show what models used for one."),
     },
 )
 def bench_group() -> None:

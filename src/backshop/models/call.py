@@ -9,6 +9,7 @@ from typing import Protocol
 
 from backshop.base.ambient import Clock
 from backshop.base.errors import BackshopError
+from backshop.base.usage import Used
 from backshop.prompts import PromptRendered
 
 from . import messages
@@ -22,7 +23,7 @@ from .errors import ConsentRequired, ContextExhausted, ProviderNotConfigured, Re
 from .ledger.consent import ConsentMode, Destination, Scope, covering
 from .ledger.events import EgressCompleted, ModelCalled
 from .ledger.ledger import Ledger, Scopes
-from .ledger.usage import Budget, Spent, check_budget, estimated, request_tokens, usd
+from .ledger.usage import Budget, check_budget, estimated, request_tokens, usd
 from .providers.registry import Wires
 
 _CUT_SHARE = 0.6  # M6.5
@@ -230,7 +231,7 @@ class Caller:
         budget = self._choices.budget()
         if budget.tokens is None and budget.usd is None:
             return
-        spent = self._ledger.spent(request.workbench_id).get("", Spent())
+        spent = self._ledger.spent(request.workbench_id).get("", Used())
         check_budget(budget, spent, request, model.price)
 
     def _settle(self, record: _Record, provider: ProviderRecord, errand: Errand) -> None:

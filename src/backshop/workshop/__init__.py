@@ -11,6 +11,7 @@ from .conversation import events as _facts  # noqa: F401  - known to the store f
 if TYPE_CHECKING:
     from .answers import (
         Answered,
+        BenchUsage,
         CancelAnswer,
         Conversation,
         Nothing,
@@ -49,6 +50,7 @@ __all__ = [
     "RECALL_TOOL",
     "AgentSpace",
     "Answered",
+    "BenchUsage",
     "CancelAnswer",
     "Cluttering",
     "Contextual",
@@ -92,6 +94,7 @@ _HOMES = {
     "RECALL_TOOL": "tool.recall",
     "AgentSpace": "tool.recall",
     "Answered": "answers",
+    "BenchUsage": "answers",
     "CancelAnswer": "answers",
     "Conversations": "conversation.repository",
     "Cluttering": "prompt.clutter_report",

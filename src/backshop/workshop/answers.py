@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from backshop.base.acting import Acted, by_of
 from backshop.base.ambient import timestamp
 from backshop.base.codec import decode
+from backshop.base.usage import ModelUsage, Used
 from backshop.bench import ChangedFile, DraftState, Names, acted
 
 from .conversation.state import BY, Record
@@ -295,6 +296,53 @@ class ToolLog:
 
     entries: tuple[ToolLogEntry, ...]
     has_more: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnUsage(Used):
+    """What one turn used (M13.4); a turn that an agent outside works at used no model of ours."""
+
+    turn_id: str
+    message_id: str
+    """The record of its answer."""
+    user_message_id: str
+    flow: str
+    mode: str
+    status: str
+    started_at: str
+    model_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchUsage(Used):
+    """What a workbench used, by model and by turn, the newest turn first."""
+
+    by_model: tuple[ModelUsage, ...]
+    turns: tuple[TurnUsage, ...]
+    besides: Used
+    """What was used for no turn: context items, digests."""
+    has_more: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchTotal(Used):
+    """What one workbench of a home used."""
+
+    workbench_id: str
+    name: str
+    is_deleted: bool = False
+    is_readable: bool = True
+    """Whether its log could be read; what cannot be counts nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HomeUsage(Used):
+    """What a home used: the workbenches one sees, the one that used most first."""
+
+    by_model: tuple[ModelUsage, ...]
+    benches: tuple[BenchTotal, ...]
+    elsewhere: Used
+    """What was used for no workbench."""
 
 
 def facts_of(record: Record | None) -> TurnFacts | None:
