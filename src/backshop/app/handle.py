@@ -66,16 +66,22 @@ class BenchWorkshop:
     # ------------------------------------------------------------ talking
 
     def send(
-        self, text: str, *, ask: bool = False, workflow: str | None = None, origin: str = "rpc"
+        self,
+        text: str,
+        *,
+        ask: bool = False,
+        workflow: str | None = None,
+        flow: str | None = None,
+        origin: str = "rpc",
     ) -> Answer:
         """Say something and let the agent answer; with `ask` it changes nothing.
 
-        Returns when the turn ended. What it changed waits in the Draft.
+        `flow` holds for this message alone: `auto`, `rpi` or `compat` (W1.4). Returns when the turn ended. What it changed waits in the Draft.
         """
         mode = "ask" if ask else "agent"
         said = requests.SendUserMessage(workbench_id=self.id, text=text, mode=mode, origin=origin)
         sent = self._ask(self._workshop.send_user_message, said)
-        return self._agent(sent.message_id, workflow)
+        return self._agent(sent.message_id, workflow, flow)
 
     def regenerate(self) -> Answer:
         """Let the agent answer the last message again."""
@@ -240,8 +246,12 @@ class BenchWorkshop:
 
         return Workshop
 
-    def _agent(self, message_id: str, workflow: str | None = None) -> Answer:
-        wish = requests.RunAgent(workbench_id=self.id, message_id=message_id, workflow_id=workflow)
+    def _agent(
+        self, message_id: str, workflow: str | None = None, flow: str | None = None
+    ) -> Answer:
+        wish = requests.RunAgent(
+            workbench_id=self.id, message_id=message_id, workflow_id=workflow, flow=flow
+        )
         return self._answer(self._ask(self._workshop.run_agent, wish))
 
     def _answer(self, done: Answered) -> Answer:
