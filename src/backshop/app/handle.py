@@ -76,7 +76,8 @@ class BenchWorkshop:
     ) -> Answer:
         """Say something and let the agent answer; with `ask` it changes nothing.
 
-        `flow` holds for this message alone: `auto`, `rpi` or `compat` (W1.4). Returns when the turn ended. What it changed waits in the Draft.
+        `flow` holds for this message alone: `auto`, `rpi` or `compat` (W1.4). Returns when the turn
+        ended. What it changed waits in the Draft.
         """
         mode = "ask" if ask else "agent"
         said = requests.SendUserMessage(workbench_id=self.id, text=text, mode=mode, origin=origin)
