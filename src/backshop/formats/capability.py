@@ -70,6 +70,7 @@ _FIELDS: Mapping[str, Mapping[str, str]] = {
         "range": "cells, such as `A1:C9`",
         "formula": "as it stands in the first cell of `range`; references move with each cell as "
         "in Excel's fill, those with `$` stay",
+        "replace_text.sheet": "one sheet; all without it",
         "types": "list with a type for each column",
         "style": "a cell style",
         "columns": "list of `{column, width}`; width in characters, 0 to 255",

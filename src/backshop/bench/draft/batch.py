@@ -84,17 +84,9 @@ def apply_batch(
     desk: BenchRepository, bench_id: str, puts: Sequence[Put], author: Author
 ) -> Batched:
     """Write to the Draft: all of it or nothing; the first write opens it (B8.1–B8.4)."""
-    most, size = desk.settings, sum(put.size for put in puts)
-    if not 1 <= len(puts) <= most.batch_operations:
-        raise LimitExceeded(
-            f"a batch has 1 to {most.batch_operations} operations", reason="too_large"
-        )
-    if len({put.path for put in puts}) > most.batch_files:
-        raise LimitExceeded(f"a batch touches at most {most.batch_files} files", reason="too_large")
-    if size > most.batch_bytes:
-        raise LimitExceeded(f"a batch brings at most {most.batch_bytes} bytes", reason="too_large")
-    if size > PREFLIGHT_FROM_BYTES:
-        desk.require_disk()
+    if not puts:
+        raise LimitExceeded("a batch has at least one operation", reason="too_large")
+    require_limits(desk, puts)
     if author.actor != "user" and any(put.blob is None or put.old_path is not None for put in puts):
         raise ValidationFailed(
             "only the person deletes or renames files", reason="delete_not_allowed"
@@ -103,6 +95,21 @@ def apply_batch(
         paths.bench_path(put.path)
     with desk.locked(bench_id, run=author.lease, lost_ok=True) as state:
         return write(desk, bench_id, state, puts, author)
+
+
+def require_limits(desk: BenchRepository, puts: Sequence[Put]) -> None:
+    """Refuse a batch that is too large (B8.4), or for which the disk has no room (B3.10)."""
+    most, size = desk.settings, sum(put.size for put in puts)
+    if len(puts) > most.batch_operations:
+        raise LimitExceeded(
+            f"a batch has at most {most.batch_operations} operations", reason="too_large"
+        )
+    if len({put.path for put in puts}) > most.batch_files:
+        raise LimitExceeded(f"a batch touches at most {most.batch_files} files", reason="too_large")
+    if size > most.batch_bytes:
+        raise LimitExceeded(f"a batch brings at most {most.batch_bytes} bytes", reason="too_large")
+    if size > PREFLIGHT_FROM_BYTES:
+        desk.require_disk()
 
 
 def write(

@@ -82,7 +82,7 @@ class Workspace:
 
     def look(self, raw: str, ask: Callable[[Source], Mapping[str, Any]]) -> dict[str, Any]:
         """Return what a format says about a file of the active view, and what was forgiven."""
-        return _noted(dict(ask(self.source(raw))), raw, self.path(raw)[1])
+        return noted(dict(ask(self.source(raw))), raw, self.path(raw)[1])
 
     def near(self, path: str) -> tuple[str, ...]:
         """Return the paths a typing mistake may have meant, the closest first (F3.1)."""
@@ -104,9 +104,9 @@ class Workspace:
         with desk.locked(self.bench_id, run=self.author.lease, lost_ok=True) as state:
             put, result = self._put(state, path, make, note)
             done = batch.write(desk, self.bench_id, state, [put], self.author, self.commit)
-        noted = _noted(result, raw, [*warnings, *done.warnings])
+        answer = noted(result, raw, [*warnings, *done.warnings])
         same = {"no_changes": True} if done.no_changes else {}
-        return noted | same | {"draft_revision_id": done.draft_revision_id}
+        return answer | same | {"draft_revision_id": done.draft_revision_id}
 
     def write_all(
         self, wishes: Sequence[tuple[str, Make, str | None]]
@@ -123,6 +123,46 @@ class Workspace:
             done = batch.write(desk, self.bench_id, state, puts, self.author, self.commit)
         return done, [result for _, result in made]
 
+    def write_those(
+        self,
+        paths: Sequence[BenchPath],
+        make: Callable[[Source, Path], Applied | None],
+        note: str | None,
+        check: Callable[[Sequence[Applied]], None],
+    ) -> tuple[Batched, list[Applied]]:
+        """Let formats write those of some files that need it, and record them as one batch.
+
+        `make` gives nothing for a file that stays; `check` may still refuse what was made, and
+        then nothing is recorded. Limits are those of every batch (B8.4).
+        """
+        desk = self.bench.desk
+        with desk.locked(self.bench_id, run=self.author.lease, lost_ok=True) as state:
+            made: list[Applied] = []
+            puts: list[batch.Put] = []
+            for path in paths:
+                source = self.file(path, desk.find(_active(state), path))
+                with desk.views.staging(state.id, desk.new_tx()) as folder:
+                    applied = make(source, folder / "out")
+                    if applied is not None:
+                        made.append(applied)
+                        puts.append(self._kept(path, folder / "out", applied, note))
+                batch.require_limits(desk, puts)
+            check(made)
+            done = batch.write(desk, self.bench_id, state, puts, self.author, self.commit)
+        return done, made
+
+    def _kept(self, path: BenchPath, out: Path, applied: Applied, note: str | None) -> batch.Put:
+        """Keep what a format wrote, with its report, for a batch."""
+        blobs = self.bench.desk.store.blobs
+        blob = blobs.put(out)
+        return batch.Put(
+            path=path,
+            blob=blob,
+            size=blobs.size(blob),
+            note=_note(note, applied),
+            effects=_report(applied.to_json()),
+        )
+
     def _put(
         self, state: BenchState, path: BenchPath, make: Make, note: str | None
     ) -> tuple[batch.Put, dict[str, Any]]:
@@ -138,14 +178,7 @@ class Workspace:
                 if source is None and error.reason == "not_found":
                     error.hints = (*self.near(path), *error.hints)
                 raise
-            blob = desk.store.blobs.put(out)
-        put = batch.Put(
-            path=path,
-            blob=blob,
-            size=desk.store.blobs.size(blob),
-            note=_note(note, applied),
-            effects=_report(applied.to_json()),
-        )
+            put = self._kept(path, out, applied, note)
         return put, dict(applied.told())
 
     def file(self, path: str, file: tree.File) -> Source:
@@ -178,7 +211,7 @@ def _report(result: Mapping[str, Any]) -> bytes:
     return canonical(json.loads(json.dumps(effects, default=list)))
 
 
-def _noted(result: dict[str, Any], raw: str, codes: Sequence[str]) -> dict[str, Any]:
+def noted(result: dict[str, Any], raw: str, codes: Sequence[str]) -> dict[str, Any]:
     """Add warnings about a path, and about folders (B3.12), to what a format answered."""
     if not codes:
         return result

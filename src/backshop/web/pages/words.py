@@ -25,6 +25,7 @@ TOOLS = {
     "table_update_from_export": "updating from",
     "write_text_file": "writing",
     "edit_text_file": "editing",
+    "replace_in_files": "replacing text in files",
     "xlsx_operations": "changing the workbook",
     "docx_operations": "changing the document",
     "pptx_operations": "changing the slides",

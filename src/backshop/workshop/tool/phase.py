@@ -60,6 +60,7 @@ WRITING_TOOLS = frozenset(
         "table_update_from_export",
         "write_text_file",
         "edit_text_file",
+        "replace_in_files",
         "xlsx_operations",
         "docx_operations",
         "pptx_operations",
