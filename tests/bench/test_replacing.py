@@ -41,7 +41,13 @@ def test_a_name_is_replaced_in_every_kind_of_file_by_one_batch(room, use):
     assert [one["path"] for one in left["files"]] == ["c.xlsx", "d.docx", "f.pdf", "g.odt"]
     assert [
         one for file in left["files"] for one in file["places"] if file["path"] == "d.docx"
-    ] == [{"section": "@comments", "paragraphs": "0", "text": "[comment 0 by Ada at body 1] is this Acme?"}]
+    ] == [
+        {
+            "section": "@comments",
+            "paragraphs": "0",
+            "text": "[comment 0 by Ada at body 1] is this Acme?",
+        }
+    ]
     assert room.draft_bytes("b.csv") == b"name,amount\nBolt,3\n"
     assert done.value["draft_revision_id"] == room.call("DraftGetState")["revision_id"]
 

@@ -247,6 +247,26 @@ def revert_path(desk: BenchRepository, request: requests.DraftPath) -> Batched:
         return write(desk, request.workbench_id, state, puts, PERSON)
 
 
+def taken_back(desk: BenchRepository, draft: Draft, path: BenchPath) -> Put:
+    """Return what an agent writes to take back the Draft's change of a file (B8.23).
+
+    Raises:
+        NotFound: neither the Draft nor what it began with has the file.
+        ValidationFailed: the change is the person's own.
+    """
+    was, now = (
+        tree.lookup(one, path, desk.store.load_tree) for one in (draft.base_tree, draft.tree)
+    )
+    if was is None and now is None:
+        desk.find(draft.tree, path)  # refuses with the path that was meant
+    if now is None or path in draft.brought or len(_names(desk, draft, path)) > 1:
+        raise ValidationFailed(
+            "the person deleted, renamed or wrote this file: only they take that back",
+            reason="persons_change",
+        )
+    return _as_it_was(desk, draft, path)
+
+
 def _names(desk: BenchRepository, draft: Draft, path: BenchPath) -> tuple[BenchPath, ...]:
     """Return the path, or both names of the file where the review calls it renamed (B11.5)."""
     ends = [tree.lookup(one, path, desk.store.load_tree) for one in (draft.base_tree, draft.tree)]

@@ -92,6 +92,7 @@ REPLACED = shape(
     no_changes=YES,
     warnings=WARNINGS,
 )
+REVERTED = shape({"path": TEXT, "became": TEXT, "draft_revision_id": MAYBE_TEXT}, warnings=WARNINGS)
 _CHANGES = shape({"entries": LIST, "counts": OBJECT, "reference_source": TEXT}, tree=TEXT)
 _DIFF = shape({"path": TEXT, "strategy": TEXT, "reference_source": TEXT, "body": OBJECT})
 RECALLED = shape(
@@ -114,6 +115,7 @@ SHAPES: dict[str, Schema] = {
     "read_file": READ,
     "search_files": SEARCHED,
     "replace_in_files": REPLACED,
+    "revert_file": REVERTED,
     "write_text_file": WRITTEN,
     "edit_text_file": WRITTEN,
     "table_get_map": MAP,

@@ -29,6 +29,7 @@ _SHOWN_CHARS = 200
 _NEAR = 3
 _ALIKE = 0.6  # of 1: how like a path must be to be named
 _PREFIXES = ("./", "draft/", "published/")
+VERSIONS = ("published", "draft")
 Make = Callable[[Source | None, Path], Applied]
 
 
@@ -70,19 +71,38 @@ class Workspace:
             desk, actor = self.bench.desk, self.author.actor
             note(desk, self.bench_id, "tool_refused", paths=[shown], error=error, actor=actor)
 
-    def source(self, raw: str) -> Source:
-        """Return a file of the active view, ready to be read."""
+    def source(self, raw: str, version: str | None = None) -> Source:
+        """Return a file, ready to be read: of the active view, or of the version that is named."""
         path, _ = self.path(raw)
-        state = self.state()
         try:
-            return self.file(path, self.bench.desk.find(_active(state), path))
+            return self.file(path, self.bench.desk.find(self._tree(version), path))
         except NotFound as error:
             error.hints = error.hints or self.near(path)
             raise
 
-    def look(self, raw: str, ask: Callable[[Source], Mapping[str, Any]]) -> dict[str, Any]:
-        """Return what a format says about a file of the active view, and what was forgiven."""
-        return noted(dict(ask(self.source(raw))), raw, self.path(raw)[1])
+    def _tree(self, version: str | None) -> TreeId:
+        """Return the tree that a version means; without one it is that of the active view."""
+        state = self.state()
+        if version is None:
+            return _active(state)
+        if version not in VERSIONS:
+            error = ValidationFailed("version is published or draft", reason="bad_value")
+            error.hints = VERSIONS
+            raise error
+        if version == "published":
+            return state.published
+        if state.draft is None:
+            raise NotFound("this workbench has no Draft", reason="no_draft")
+        return state.draft.tree
+
+    def look(
+        self,
+        raw: str,
+        ask: Callable[[Source], Mapping[str, Any]],
+        version: str | None = None,
+    ) -> dict[str, Any]:
+        """Return what a format says about a file, and what was forgiven."""
+        return noted(dict(ask(self.source(raw, version))), raw, self.path(raw)[1])
 
     def near(self, path: str) -> tuple[str, ...]:
         """Return the paths a typing mistake may have meant, the closest first (F3.1)."""
@@ -150,6 +170,20 @@ class Workspace:
             check(made)
             done = batch.write(desk, self.bench_id, state, puts, self.author, self.commit)
         return done, made
+
+    def take_back(self, raw: str) -> dict[str, Any]:
+        """Take back the Draft's change of one file, as a batch of its own (B8.23)."""
+        path, warnings = self.path(raw)
+        desk = self.bench.desk
+        with desk.locked(self.bench_id, run=self.author.lease, lost_ok=True) as state:
+            draft = state.draft
+            if draft is None:
+                raise NotFound("this workbench has no Draft", reason="no_draft")
+            put = batch.taken_back(desk, draft, path)
+            done = batch.write(desk, self.bench_id, state, [put], self.author, self.commit)
+        became = "unchanged" if done.no_changes else "removed" if put.blob is None else "restored"
+        answer = {"path": path, "became": became, "draft_revision_id": done.draft_revision_id}
+        return noted(answer, raw, [*warnings, *done.warnings])
 
     def _kept(self, path: BenchPath, out: Path, applied: Applied, note: str | None) -> batch.Put:
         """Keep what a format wrote, with its report, for a batch."""

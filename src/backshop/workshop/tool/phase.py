@@ -61,6 +61,7 @@ WRITING_TOOLS = frozenset(
         "write_text_file",
         "edit_text_file",
         "replace_in_files",
+        "revert_file",
         "xlsx_operations",
         "docx_operations",
         "pptx_operations",
