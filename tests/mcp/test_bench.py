@@ -52,6 +52,9 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
             ("pptx_operations", "board-deck.pptx", "set_notes", {"index": 0, "notes": "More."}),
         )
     ),
+    ("search_files", {"query": "total"}),
+    ("replace_in_files", {"search": "two", "replace": "three", "paths": ["note.md"]}),
+    ("revert_file", {"path": "new.csv"}),
     ("xlsx_get_styles", {"path": "budget-2025.xlsx"}),
     ("docx_get_styles", {"path": "annual-report.docx"}),
     ("pptx_get_styles", {"path": "board-deck.pptx"}),

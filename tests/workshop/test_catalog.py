@@ -62,7 +62,7 @@ def test_a_tool_turns_into_strict_form_without_loss(name):
 def test_all_tools_together_are_small():
     sizes = [len(json.dumps(one.schema, separators=(",", ":")).encode()) for one in TOOLS.values()]
 
-    assert sum(sizes) <= 20 * 1024
+    assert sum(sizes) <= 22 * 1024
 
 
 @pytest.mark.rule("W7.9")

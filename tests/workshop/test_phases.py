@@ -15,7 +15,7 @@ def test_research_and_plan_have_some_tools_and_implement_has_all():
     assert counts == {
         "research": (14, 30),
         "plan": (2, 10),
-        "implement": (24, 30),
+        "implement": (26, 30),
         "summary": (0, 1),
     }
     assert PHASES[PhaseKey.IMPLEMENT].tools == {one.name for one in TOOLS} | {"recall_tool_result"}

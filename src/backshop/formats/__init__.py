@@ -6,6 +6,7 @@ from .cache_purge import forget
 from .diff.line_diff import DiffLine, Hunk, RowChange, TableDiff, TextDiff
 from .diff.remainder import in_pages, told_sheets, told_slides, uncompared, unsaid, without_facts
 from .errors import FormatError, fail, reasons
+from .find import Needle
 from .kind import TAIL_BYTES, FileKind, check_end, classify, kind_of_name
 from .open_table import OpenTable
 from .operation_guide import operation_sheet
@@ -52,6 +53,7 @@ __all__ = [
     "Kind",
     "Limits",
     "Map",
+    "Needle",
     "OpenTable",
     "OpsRequest",
     "Preview",

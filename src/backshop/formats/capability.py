@@ -101,6 +101,7 @@ _FIELDS: Mapping[str, Mapping[str, str]] = {
         "start": "top left cell, such as B3",
         "range": "such as A1:C9",
         "formula": "of the first cell; references move as in Excel's fill",
+        "replace_text.sheet": "one sheet, else all",
         "types": "list with a type for each column",
         "style": "a cell style",
         "columns": f"list of {_items(COLUMN_ARGS)}; letter or number from 1; width in characters, "
@@ -157,6 +158,7 @@ _PURPOSES: Mapping[str, Mapping[str, str]] = {
         "set_cells": "single cells",
         "set_range": "a block of values",
         "fill_formula": "one formula for all of range",
+        "replace_text": "in texts of cells, not in formulas",
         "append_rows": "below the last used row; a table there grows",
         "clear_range": "",
         "set_style": "values stay",

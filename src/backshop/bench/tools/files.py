@@ -23,6 +23,7 @@ def described(text: str) -> dict[str, object]:
 
 
 PATH = described("File path")
+VERSION = described("published: as it was before the Draft")
 NOTE = {**described("What changed, in the person's language"), "max_length": NOTE_MAX_CHARS}
 
 
@@ -43,6 +44,13 @@ class OnePath:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MapFile(OnePath):
+    """Arguments of get_file_map."""
+
+    version: str | None = field(default=None, metadata=VERSION)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReadFile:
     """Arguments of read_file: the path, and what the map offered for this kind of file."""
 
@@ -60,6 +68,7 @@ class ReadFile:
     line_count: int | None = None
     chunk_index: int | None = field(default=None, metadata=described("Counted from 0"))
     char_offset: int | None = field(default=None, metadata=described("From chunk_info.next"))
+    version: str | None = field(default=None, metadata=VERSION)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,20 +131,23 @@ def _info(params: OnePath, *, context: ToolContext) -> ToolResult:
     return answered(lambda: room.look(params.path, room.bench.formats.get_info))
 
 
-def _map(params: OnePath, *, context: ToolContext) -> ToolResult:
+def _map(params: MapFile, *, context: ToolContext) -> ToolResult:
     room = context.resource(Workspace)
-    formats = room.bench.formats
-    return answered(lambda: room.look(params.path, lambda source: formats.get_map(source, "full")))
+
+    def ask(source: Source) -> Mapping[str, object]:
+        return room.bench.formats.get_map(source, "full")
+
+    return answered(lambda: room.look(params.path, ask, params.version))
 
 
 def _read(params: ReadFile, *, context: ToolContext) -> ToolResult:
     room = context.resource(Workspace)
-    selector = made_from(Selector, params, without=("path",))
+    selector = made_from(Selector, params, without=("path", "version"))
 
     def ask(source: Source) -> Mapping[str, object]:
         return room.bench.formats.read(source, selector).to_json(source.name)
 
-    return answered(lambda: room.look(params.path, ask))
+    return answered(lambda: room.look(params.path, ask, params.version))
 
 
 def _write_text(params: WriteText, *, context: ToolContext) -> ToolResult:
@@ -182,7 +194,7 @@ FILE_TOOLS = (
         "get_file_map",
         "Return the structure of a file: sheets, sections, slides, pages, columns. Get the map "
         "before reading, then read the regions it lists.",
-        OnePath,
+        MapFile,
         _map,
         effects="read",
     ),

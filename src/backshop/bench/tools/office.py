@@ -87,8 +87,8 @@ class XlsxOp:
     op: str = field(
         metadata=described(
             "ensure_sheet rename_sheet delete_sheet set_cells set_range fill_formula append_rows "
-            "clear_range set_style merge_cells unmerge_cells set_column_widths set_row_heights "
-            "freeze_panes set_autofilter summarize_by_category"
+            "replace_text clear_range set_style merge_cells unmerge_cells set_column_widths "
+            "set_row_heights freeze_panes set_autofilter summarize_by_category"
         )
     )
     sheet: str | None = None
@@ -100,6 +100,12 @@ class XlsxOp:
     formula: str | None = field(
         default=None, metadata=described("fill_formula: as in the first cell of range")
     )
+    search: str | None = None
+    replace: str | None = None
+    match_case: bool | None = None
+    whole_word: bool | None = None
+    in_formulas: bool | None = None
+    expect: int | None = None
     types: list[str] | None = None
     range: str | None = None
     null_cells: str | None = field(
@@ -262,6 +268,7 @@ class PptxOp:
     search: str | None = None
     replace: str | None = None
     match_case: bool | None = None
+    whole_word: bool | None = None
     slides: list[int] | None = None
     expect: int | None = None
     shape: int | None = None

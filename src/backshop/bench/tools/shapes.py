@@ -81,6 +81,18 @@ WRITTEN = shape(
     effects=OBJECT,
     warnings=WARNINGS,
 )
+_REPLACED = shape({"path": TEXT, "count": COUNT}, warnings=WARNINGS, collateral=LIST)
+REPLACED = shape(
+    {
+        "replaced": COUNT,
+        "files": {"type": "array", "items": _REPLACED},
+        "draft_revision_id": MAYBE_TEXT,
+    },
+    left=LIST,
+    no_changes=YES,
+    warnings=WARNINGS,
+)
+REVERTED = shape({"path": TEXT, "became": TEXT, "draft_revision_id": MAYBE_TEXT}, warnings=WARNINGS)
 _CHANGES = shape({"entries": LIST, "counts": OBJECT, "reference_source": TEXT}, tree=TEXT)
 _DIFF = shape({"path": TEXT, "strategy": TEXT, "reference_source": TEXT, "body": OBJECT})
 RECALLED = shape(
@@ -102,6 +114,8 @@ SHAPES: dict[str, Schema] = {
     "get_file_map": MAP,
     "read_file": READ,
     "search_files": SEARCHED,
+    "replace_in_files": REPLACED,
+    "revert_file": REVERTED,
     "write_text_file": WRITTEN,
     "edit_text_file": WRITTEN,
     "table_get_map": MAP,

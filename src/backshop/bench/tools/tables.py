@@ -10,7 +10,7 @@ from typing import Any
 from backshop.formats import Applied, OpenTable, Source, Warn
 from backshop.prompts import Tool, ToolContext, ToolResult
 
-from .files import NOTE, PATH, described
+from .files import NOTE, PATH, VERSION, described
 from .workspace import Workspace, answered
 
 _SHEET = described("Sheet name, xlsx sources only")
@@ -25,6 +25,7 @@ class TableRef:
     path: str = field(metadata=PATH)
     sheet: str | None = field(default=None, metadata=_SHEET)
     range: str | None = field(default=None, metadata=_RANGE)
+    version: str | None = field(default=None, metadata=VERSION)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +90,8 @@ class TableUpdate(TableRef):
 
 
 def _opened(room: Workspace, ref: TableRef, source: Source | None = None) -> OpenTable:
-    return room.bench.formats.open_table(source or room.source(ref.path), ref.sheet, ref.range)
+    found = source or room.source(ref.path, ref.version)
+    return room.bench.formats.open_table(found, ref.sheet, ref.range)
 
 
 def _asking(
@@ -102,7 +104,7 @@ def _asking(
             found: Mapping[str, Any] = ask(_opened(room, params, source), params)
             return found
 
-        return answered(lambda: room.look(params.path, work))
+        return answered(lambda: room.look(params.path, work, params.version))
 
     return handler
 

@@ -64,6 +64,7 @@ SPECS = (
             Arg("search", str, required=True, aliases=("find", "text_to_find")),
             Arg("replace", str, required=True),
             Arg("match_case", bool, default=False),
+            Arg("whole_word", bool, default=False),
             Arg("slides", list),
             Arg("expect", int),
         ),

@@ -25,6 +25,8 @@ TOOLS = {
     "table_update_from_export": "updating from",
     "write_text_file": "writing",
     "edit_text_file": "editing",
+    "replace_in_files": "replacing text in files",
+    "revert_file": "taking back the change of",
     "xlsx_operations": "changing the workbook",
     "docx_operations": "changing the document",
     "pptx_operations": "changing the slides",

@@ -66,6 +66,8 @@ WRITING_TOOLS = frozenset(
         "table_update_from_export",
         "write_text_file",
         "edit_text_file",
+        "replace_in_files",
+        "revert_file",
         "xlsx_operations",
         "docx_operations",
         "pptx_operations",
