@@ -26,7 +26,7 @@ from ..catalog.catalog import (
 )
 from ..catalog.profile import Efforts
 from ..catalog.told import ModelFacts, with_told
-from ..egress.address import is_link_local, is_loopback, is_private
+from ..egress.address import is_loopback, is_no_host, is_private
 from ..egress.policy import LOOPBACK_NAMES, is_ip_literal
 from ..errors import KeyUnusable
 
@@ -214,6 +214,7 @@ def local_record(provider_id: str, server: LocalServer, *, enabled: bool = True)
         dialect=server.supports or _PRESET_SUPPORTS[server.preset],
         enabled=enabled,
         preset=server.preset,
+        allows_private=server.allow_private_host,
     )
 
 
@@ -267,13 +268,17 @@ def check_base_url(url: str, *, allow_private_host: bool) -> str:
         raise _bad_url("it holds credentials")
     if parts.query or parts.fragment or "?" in url or "#" in url:
         raise _bad_url("it has a query or fragment")
-    if is_link_local(host):
-        raise _bad_url("it is a link-local address")
-    loopback = host in LOOPBACK_NAMES or is_loopback(host)
-    if parts.scheme == "http" and not loopback and not (allow_private_host and is_private(host)):
-        raise _bad_url("http is for this machine, or a private address that is allowed")
-    if is_ip_literal(host) and not loopback and not is_private(host):
+    if host.endswith("."):
+        raise _bad_url("its host ends with a point")
+    is_here = host in LOOPBACK_NAMES or is_loopback(host)
+    if is_ip_literal(host) and is_no_host(host):
+        raise _bad_url("it is a link-local or metadata address, or none of a server's")
+    if is_ip_literal(host) and not is_here and not is_private(host):
         raise _bad_url("it is an address outside private networks")
+    if is_private(host) and not allow_private_host:
+        raise _bad_url("it is in a private network, which was not allowed for this provider")
+    if parts.scheme == "http" and not is_here and not is_private(host):
+        raise _bad_url("http is for this machine, or a private address that is allowed")
     return url
 
 
