@@ -1,4 +1,4 @@
-"""Write the capability catalogs into the bundled style skills (B15.3).
+"""Write the operation sheets into the bundled style skills (B15.3).
 
 skills.py            write them
 skills.py --check    say whether they are as the formats are; for the test
@@ -10,7 +10,7 @@ import re
 import sys
 from pathlib import Path
 
-from backshop.formats.capability import capability_catalog
+from backshop.formats import operation_sheet
 
 FOLDER = Path(__file__).resolve().parent.parent / "src" / "backshop" / "bench" / "style" / "skills"
 _CATALOG = re.compile(r"(?<=## Tool Capability Catalog\n\n).*?(?=\n## )", re.DOTALL)
@@ -20,7 +20,7 @@ def page(kind: str) -> tuple[Path, str]:
     """Return a skill's file and what it should hold."""
     path = FOLDER / f"{kind}-style-skill" / "SKILL.md"
     text = path.read_text(encoding="utf-8")
-    return path, _CATALOG.sub(lambda _: capability_catalog(kind), text, count=1)
+    return path, _CATALOG.sub(lambda _: operation_sheet(kind), text, count=1)
 
 
 def main(arguments: list[str]) -> int:

@@ -25,6 +25,12 @@ class Reply:
     before: Callable[[], None] | None = None
     then: Callable[[], Callable[[], None]] | None = None
     """Called after the chunks; what it returns is called when the client closed the line."""
+    keeps: bool = False
+    """Whether the connection stands for the next request after this answer."""
+    until: threading.Event | None = None
+    """Set when the connection was closed behind an answer that promised to keep it."""
+    drops: bool = False
+    """Whether the connection is closed instead of an answer."""
 
 
 @dataclass
@@ -47,6 +53,7 @@ class Provider:
     def __init__(self, *replies: Reply) -> None:
         self.replies = list(replies)
         self.seen: list[Seen] = []
+        self.connections = 0
         self.closing = threading.Event()
         self._idle = threading.Event()
         self._socket = socket.create_server(("127.0.0.1", 0))
@@ -73,30 +80,42 @@ class Provider:
                 connection, _ = self._socket.accept()
             except OSError:
                 return
+            self.connections += 1
             thread = threading.Thread(target=self._answer, args=(connection,), daemon=True)
             thread.start()
 
     def _answer(self, connection: socket.socket) -> None:
-        with connection:
-            try:
-                seen = _read_request(connection)
-                if seen is None:
-                    return
-                self.seen.append(seen)
-                reply = self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
-                if reply.before:
-                    reply.before()
-                self._send_head(connection, reply)
-                for chunk in reply.chunks:
-                    connection.sendall(chunk)
-                    if reply.pause_s and self.closing.wait(reply.pause_s):
-                        return
-                if reply.then:
-                    self._until_closed(connection, reply.then())
-                if reply.hang:
-                    self.closing.wait(30)
-            except OSError:
-                return  # the client went away, as it may
+        with connection, suppress(OSError):  # the client may go away
+            while self._answered(connection):
+                pass
+
+    def _answered(self, connection: socket.socket) -> bool:
+        """Answer one request; return whether another may follow on this connection."""
+        seen = _read_request(connection)
+        if seen is None:
+            return False
+        self.seen.append(seen)
+        reply = self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
+        if reply.before:
+            reply.before()
+        if reply.drops:
+            return False
+        self._send_head(connection, reply)
+        for chunk in reply.chunks:
+            connection.sendall(_chunked(chunk) if reply.keeps else chunk)
+            if reply.pause_s and self.closing.wait(reply.pause_s):
+                return False
+        if reply.keeps:
+            connection.sendall(_chunked(b""))
+        if reply.until is not None:
+            connection.shutdown(socket.SHUT_RDWR)
+            reply.until.set()
+            return False
+        if reply.then:
+            self._until_closed(connection, reply.then())
+        if reply.hang:
+            self.closing.wait(30)
+        return reply.keeps
 
     def _send_head(self, connection: socket.socket, reply: Reply) -> None:
         head = _head(reply)
@@ -121,8 +140,13 @@ class Provider:
         assert self._idle.wait(timeout_s), "the client keeps the line open"
 
 
+def _chunked(data: bytes) -> bytes:
+    return f"{len(data):x}\r\n".encode() + data + b"\r\n"
+
+
 def _head(reply: Reply) -> bytes:
-    headers = {"content-type": reply.content_type, "connection": "close", **reply.headers}
+    ending = {"transfer-encoding": "chunked"} if reply.keeps else {"connection": "close"}
+    headers = {"content-type": reply.content_type, **ending, **reply.headers}
     lines = [f"HTTP/1.1 {reply.status} Status", *(f"{k}: {v}" for k, v in headers.items())]
     return "\r\n".join(lines).encode() + b"\r\n\r\n"
 

@@ -50,6 +50,8 @@ class Answer:
     """What is true of the turn, whatever its text says; None of one that could not write."""
     facts_lines: tuple[str, ...] = ()
     """The same in words."""
+    facts_first: int | None = None
+    """How many of these lines stand first because they want a look before all else."""
     warnings: tuple[str, ...] = ()
 
 
@@ -253,5 +255,6 @@ class BenchWorkshop:
             run_id=done.run_id,
             facts=done.facts,
             facts_lines=done.facts_lines,
+            facts_first=done.facts_first,
             warnings=done.warnings,
         )

@@ -243,7 +243,7 @@ class Backshop:
     def workshops(self) -> Workshop:
         """The conversation of every workbench, and the built-in agent."""
         from backshop.models import LoopGuard
-        from backshop.workshop import Settings, Workshop
+        from backshop.workshop import Settings, WorkLimits, Workshop
 
         config = self.config
         return Workshop(
@@ -252,12 +252,18 @@ class Backshop:
             self.rails,
             publish=self._signals.announce,
             settings=Settings(
-                flow=config["workshop.flow"],
+                flow=None if config.is_default("workshop.flow") else config["workshop.flow"],
                 max_turn_minutes=config["workshop.max_turn_minutes"],
                 guard=LoopGuard(
                     window=config["workshop.loop_window"],
                     warning=config["workshop.loop_warning"],
                     stop=config["workshop.loop_stop"],
+                ),
+                limits=WorkLimits(
+                    requests=config["workshop.work_requests"],
+                    calls=config["workshop.work_calls"],
+                    writes=config["workshop.work_writes"],
+                    files=config["workshop.work_files"],
                 ),
             ),
             overrides=self.prompts.overrides,
@@ -354,7 +360,7 @@ class Backshop:
 
     def close(self) -> None:
         """End the processes of formats and the threads of the rest, and close the store."""
-        for made in ("hub", "formats", "queue"):
+        for made in ("hub", "models", "formats", "queue"):
             if made in self.__dict__:
                 getattr(self, made).close()
         self.store.close()

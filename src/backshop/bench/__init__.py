@@ -43,7 +43,7 @@ from .context.item import (
 )
 from .context.processing import files_of as context_files
 from .context.processing import problems as context_problems
-from .conversations import ConversationPort
+from .conversations import ConversationPort, Vouched
 from .download import Download, hand_out, hand_out_all
 from .draft.batch import Author, Put
 from .draft.rewind_preview import files_moved, files_proved
@@ -57,7 +57,9 @@ from .manifest.listing import (
     Listing,
     choose_contents,
     choose_lines,
+    contents_room,
     named_paths,
+    spoken_of,
 )
 from .repository import (
     CALLS,
@@ -72,6 +74,7 @@ from .repository import (
 from .review import view_request as views
 from .review.change_set import ChangeEntry, ChangeSet
 from .review.file_diff import Body, Cells, Diff, Differ, Parts
+from .review.look import look_into
 from .review.viewer import PagePreview, Viewer
 from .service import Bench
 from .settings import BenchSettings
@@ -148,12 +151,14 @@ __all__ = [
     "Scope",
     "Source",
     "Viewer",
+    "Vouched",
     "Weights",
     "Workspace",
     "acted",
     "choose_contents",
     "choose_lines",
     "clutter",
+    "contents_room",
     "context_files",
     "context_problems",
     "differing",
@@ -165,12 +170,14 @@ __all__ = [
     "hand_out_all",
     "inject",
     "is_restorable",
+    "look_into",
     "named_paths",
     "published_bytes",
     "put_processed",
     "require_processable",
     "require_whole",
     "scope_texts",
+    "spoken_of",
     "stream_of",
     "take_file",
     "text_weight",

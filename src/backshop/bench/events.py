@@ -15,7 +15,7 @@ from backshop.base.paths import BenchPath
 from .values import FileFact, ItemChange, Limits, PathChange, Source
 
 
-@event("bench.created")
+@event("bench.created", v=2, upgraders={1: dict})  # 2: with the flow of new workbenches
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchCreated(ByUser):
     """A workbench came into being, empty or as a fork."""
@@ -32,6 +32,8 @@ class BenchCreated(ByUser):
     forked_from_message_id: ids.MessageId | None = None
     default_model_id: str | None = None
     """What the person had chosen for new workbenches when this one was made (M2.6)."""
+    default_flow: str | None = None
+    """How turns of new workbenches are executed since then, unless the person says so (W1.4)."""
 
 
 @event("bench.renamed")

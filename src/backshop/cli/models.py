@@ -111,7 +111,10 @@ def test(door: Door, name: str) -> None:
 @provider.command()
 @click.argument("name")
 @click.option(
-    "--preset", default="custom", help="ollama, vllm, llamacpp or custom.", show_default=True
+    "--preset",
+    default="custom",
+    help="ollama, vllm, llamacpp, lmstudio or custom.",
+    show_default=True,
 )
 @click.option("--url", help="Where the server answers; the preset's address if left out.")
 @click.option("--model", "models", multiple=True, help="A model it offers; may be given often.")

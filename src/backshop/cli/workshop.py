@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -22,7 +22,7 @@ from backshop.base.system.interrupt import interrupts
 
 from .bench import BENCH
 from .bench import ask as ask_about
-from .door import Door, DoorCommand, clean, clean_lines, pass_door, write_lines
+from .door import Door, DoorCommand, clean, clean_lines, fact_lines, pass_door, write_lines
 from .review import changed_lines, proof_lines
 
 if TYPE_CHECKING:
@@ -283,19 +283,19 @@ def _show(door: Door, done: Answer, streamed: str, bench: str) -> None:
         return
     if done.text != streamed:
         click.echo(clean_lines(done.text))
-    _facts(done.facts_lines)
+    _facts(done)
     if done.status == "paused":
         click.echo(f"\nIt can go on: backshop retry {quote(bench)}", err=True)
     elif done.has_draft:
         click.echo(f"\nThe changes wait in a Draft: backshop review {quote(bench)}", err=True)
 
 
-def _facts(lines: Sequence[str]) -> None:
+def _facts(done: Answer) -> None:
     """Show what is true of the turn, apart from what was said (W11.20)."""
-    if lines:
+    if done.facts_lines:
         click.echo()
-    for line in lines:
-        click.echo(f"| {clean(line)}")
+    for line in fact_lines(done.facts_lines, done.facts_first):
+        click.echo(line)
 
 
 def _line() -> str:
@@ -360,7 +360,7 @@ def _transcript(page: Conversation) -> str:
         lines.append(f"[{one.created_at}] {clean(said)}{note}  {one.message_id}")
         if one.text:
             lines.append(clean_lines(one.text))
-        lines += [f"| {clean(line)}" for line in one.facts_lines or ()]
+        lines += fact_lines(one.facts_lines or (), one.facts_first)
     return "\n".join(lines) or "nothing was said yet"
 
 

@@ -8,6 +8,7 @@ from .diff.remainder import in_pages, told_sheets, told_slides, uncompared, unsa
 from .errors import FormatError, fail, reasons
 from .kind import TAIL_BYTES, FileKind, check_end, classify, kind_of_name
 from .open_table import OpenTable
+from .operation_guide import operation_sheet
 from .package.archive import members
 from .picture.libreoffice import find_program
 from .picture.rendering import Preview
@@ -16,6 +17,7 @@ from .protocol import (
     ChunkInfo,
     Effect,
     Effects,
+    Found,
     Json,
     JsonObject,
     Kind,
@@ -25,6 +27,7 @@ from .protocol import (
     Read,
     Selector,
     Source,
+    TextQuery,
 )
 from .registry import Formats
 from .samples import SAMPLES, write_samples
@@ -42,6 +45,7 @@ __all__ = [
     "FileKind",
     "FormatError",
     "Formats",
+    "Found",
     "Hunk",
     "Json",
     "JsonObject",
@@ -57,6 +61,7 @@ __all__ = [
     "Source",
     "TableDiff",
     "TextDiff",
+    "TextQuery",
     "Warn",
     "check_end",
     "classify",
@@ -66,6 +71,7 @@ __all__ = [
     "in_pages",
     "kind_of_name",
     "members",
+    "operation_sheet",
     "reasons",
     "told_sheets",
     "told_slides",

@@ -43,6 +43,7 @@ from .ledger.consent import Consent, ConsentMode, Scope, ScopeFile, ScopeText
 from .ledger.events import ModelCalled
 from .ledger.ledger import Scopes, spent_of
 from .ledger.usage import text_tokens
+from .loop.model_turn import WINDOW_FULL
 from .loop.observer import Attendant, Called
 from .loop.pulse import CallRunning
 from .loop.repetition import LoopGuard, Verdict
@@ -93,6 +94,7 @@ __all__ = [
     "COMMANDS",
     "PERMISSION_COMMANDS",
     "PROVIDER_COMMANDS",
+    "WINDOW_FULL",
     "AdapterBase",
     "AdapterKind",
     "Attendant",

@@ -28,6 +28,8 @@ from .providers.registry import Wires
 
 _CUT_SHARE = 0.6  # M6.5
 _CUT_FROM_TOKENS = 2000
+_STRICT, _FORCED = "strict", "forced"
+_CHOICE_WORDS = ("tool_choice", "tool choice")
 _STRICT_WORDS = ("strict", "grammar", "schema")
 
 
@@ -136,8 +138,8 @@ class Caller:
         self._wires = wires
         self._clock = clock
         self._cooled = cooled
-        self._not_strict: set[str] = set()
-        """Models whose provider refused our strict tools while this process runs (M9.11)."""
+        self._refused: dict[str, frozenset[str]] = {}
+        """What providers refused of requests to a model while this process runs (M9.11)."""
 
     def attempt(
         self, request: messages.ModelRequest, cancel: Cancel
@@ -152,16 +154,16 @@ class Caller:
         if request.effort is None:
             efforts = self._choices.efforts(provider.provider_id)
             request = replace(request, effort=efforts.of(request.purpose))
-        if model.model_id in self._not_strict:
-            request = replace(request, is_strict=False)
-        refused = False
+        known = self._refused.get(model.model_id, frozenset())
+        request = _without(request, known)
+        refused: str | None = None
         for event in self._sent(request, model, provider, key, cancel):
-            refused = bool(request.tools) and request.is_strict and _refuses_strict(event)
-            if not refused:
+            refused = _refusal(event, request)
+            if refused is None:
                 yield event
-        if refused:
-            self._not_strict.add(model.model_id)
-            again = replace(request, is_strict=False)
+        if refused is not None:
+            self._refused[model.model_id] = known | {refused}
+            again = _without(request, frozenset((refused,)))
             yield from self._sent(again, model, provider, key, cancel)
 
     def _sent(
@@ -317,11 +319,30 @@ class _Record:
         return max(0, int((self._clock.monotonic() - self._start) * 1000))
 
 
-def _refuses_strict(event: messages.StreamEvent) -> bool:
-    """Say whether a provider refuses a request for the schemas of its tools (M9.11)."""
+def _refusal(event: messages.StreamEvent, request: messages.ModelRequest) -> str | None:
+    """Return what a request can be sent without, if its provider refuses it for that (M9.11)."""
     if not isinstance(event, messages.Failed) or event.error.error_code != RequestRejected.code:
-        return False
-    return any(word in event.error.message.lower() for word in _STRICT_WORDS)
+        return None
+    said = event.error.message.lower()
+    if not request.tools:
+        return None
+    if request.tool_choice is messages.ToolChoice.FIRST_TURN_REQUIRED and any(
+        word in said for word in _CHOICE_WORDS
+    ):
+        return _FORCED
+    if request.is_strict and any(word in said for word in _STRICT_WORDS):
+        return _STRICT
+    return None
+
+
+def _without(request: messages.ModelRequest, refused: frozenset[str]) -> messages.ModelRequest:
+    """Return the request without what its provider refuses."""
+    if _STRICT in refused:
+        request = replace(request, is_strict=False)
+    is_forced = request.tool_choice is messages.ToolChoice.FIRST_TURN_REQUIRED
+    if _FORCED in refused and is_forced:
+        request = replace(request, tool_choice=messages.ToolChoice.AUTO)
+    return request
 
 
 def _cut_by_server(

@@ -22,6 +22,7 @@ MODEL_ID = re.compile(r"[a-z][a-z0-9-]{0,31}:[A-Za-z0-9._:/@-]{1,128}")  # M1.1
 class Purpose(StrEnum):
     """What a call is for; the effort and the audit follow it."""
 
+    WORK = "work"
     RESEARCH = "research"
     PLAN = "plan"
     IMPLEMENT = "implement"
@@ -106,6 +107,8 @@ class Message:
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str | None = None
     is_error: bool = False
+    is_context: bool = False
+    """Whether it tells of the situation, behind what the person said."""
     provider_state: ProviderState | None = None
 
 
@@ -175,6 +178,34 @@ class ModelRequest:
     def dialogue(self) -> tuple[Message, ...]:
         """Everything but the system messages."""
         return tuple(m for m in self.messages if m.role is not Role.SYSTEM)
+
+    @property
+    def request_end(self) -> int | None:
+        """Where in the dialogue the person's request stands, if more is said after it.
+
+        Prompts end with several user messages in a row: the request, then what only this turn or
+        phase is told. What comes before the second is the same in every phase of a turn.
+        """
+        opening = self.dialogue[: self.opening_end]
+        for place in range(len(opening) - 2, -1, -1):
+            if opening[place].role is Role.USER and opening[place + 1].role is Role.USER:
+                while place > 0 and opening[place - 1].role is Role.USER:
+                    place -= 1
+                return place
+        return None
+
+    @property
+    def opening_end(self) -> int:
+        """How many messages of the dialogue stand before the first call of a tool."""
+        calls = (place for place, one in enumerate(self.dialogue) if one.tool_calls)
+        return next(calls, len(self.dialogue))
+
+    def reminded(self, text: str | None) -> tuple[Message, ...]:
+        """Return the dialogue with something said at the end of its opening, in every request."""
+        if text is None:
+            return self.dialogue
+        end, said = self.opening_end, Message(role=Role.USER, text=text)
+        return (*self.dialogue[:end], said, *self.dialogue[end:])
 
     @property
     def has_tool_result(self) -> bool:

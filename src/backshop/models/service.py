@@ -29,7 +29,7 @@ from .errors import KeyUnusable
 from .ledger.events import EgressCompleted
 from .ledger.ledger import Ledger, Scopes
 from .loop.response import Capabilities
-from .messages import ModelRequest, StreamEvent
+from .messages import ModelRequest, Purpose, StreamEvent
 from .permission import Permissions
 from .providers.preference import Choice
 from .providers.provider import DEFAULT_MODEL, Settings
@@ -57,6 +57,7 @@ class ModelAdapter(AdapterBase):
         workbench_id: str | None,
         workspace: object | None = None,
         efforts: Efforts = EFFORTS_DEFAULT,
+        flow: str | None = None,
     ) -> None:
         window = model.context_tokens_estimate
         supports = model.supports
@@ -68,6 +69,7 @@ class ModelAdapter(AdapterBase):
                 tools=supports.tools,
                 native_output=supports.structured_output and provider.auth is Auth.API_KEY,
                 reports_usage=supports.usage,
+                flow=flow,
             ),
             prompt_budget_tokens=window - min(_RESERVE_TOKENS, int(window * _RESERVE_SHARE)),
             workbench_id=workbench_id,
@@ -75,12 +77,17 @@ class ModelAdapter(AdapterBase):
             window_tokens=window,
         )
         self._caller = caller
+        self._efforts = efforts
         self._adjusted = adjusted(efforts, model.efforts)
 
     @property
     def adjusted_efforts(self) -> tuple[tuple[str, str, str], ...]:
         """Phase, effort wanted and effort used, where this model lacks what is set (M7.2)."""
         return self._adjusted
+
+    def effort_of(self, purpose: Purpose) -> str:
+        """Return how hard the model thinks in calls of a purpose, as the person set it (M7.1)."""
+        return self._efforts.of(purpose)
 
     def complete(self, request: ModelRequest, cancel: Cancel) -> Iterator[StreamEvent]:
         """Make one attempt through the guarded way out."""
@@ -129,7 +136,7 @@ class Models:
         self._ledger = Ledger(store, mint)
         self._gate = ConsentGate(self._choice, self._ledger, scopes)
         self._wires = wires = Wires(plugins=plugins or {})
-        egress = Egress(clock=clock, gate=self._gate, keep=self._keep, **network)
+        self._egress = egress = Egress(clock=clock, gate=self._gate, keep=self._keep, **network)
         self.redactor.learn([egress.proxy.password] if egress.proxy else [])
         self.providers = Providers(
             choice=self._choice,
@@ -176,7 +183,12 @@ class Models:
         wanted = model_id or self.default_model().model_id
         model, provider, _ = self._caller.usable(wanted)
         efforts = self._choice.efforts(provider.provider_id)
-        return ModelAdapter(self._caller, model, provider, workbench_id, workspace, efforts)
+        flow = self._wires.flow(model)
+        return ModelAdapter(self._caller, model, provider, workbench_id, workspace, efforts, flow)
+
+    def close(self) -> None:
+        """Close the connections to providers that were kept for the next call."""
+        self._egress.close()
 
     def play(self, name: str, steps: Sequence[Mapping[str, Any]]) -> ScriptedWire:
         """Let the offline model `scripted:<name>` play these steps; for tests and examples.

@@ -26,7 +26,9 @@ from .definition.section import (
     MarkdownSection,
     Policy,
     RenderContext,
+    Role,
     Section,
+    Stability,
 )
 from .definition.selector import SectionPath
 from .definition.template import delimit, escape_template, fenced
@@ -223,7 +225,9 @@ __all__ = [
     "SandboxUnavailable",
     "Scan",
     "ScanLimits",
+    "Role",
     "Section",
+    "Stability",
     "SectionDescriptor",
     "SectionKey",
     "SectionNotFound",

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .prompt.clutter_report import CLUTTER_COMMANDS, Cluttering
     from .prompt.gathering import Gatherer
     from .service import Workshop
+    from .tool.allowance import WorkLimits
     from .tool.recall import RECALL_TOOL, AgentSpace
     from .turn.context import Settings
     from .turn.mcp_turn import Outside
@@ -71,6 +72,7 @@ __all__ = [
     "TurnFacts",
     "TurnQueue",
     "Undone",
+    "WorkLimits",
     "Workshop",
     "agent_tools",
     "chosen_model",
@@ -114,6 +116,7 @@ _HOMES = {
     "TurnActive": "errors",
     "TurnFacts": "conversation.turn_facts",
     "Undone": "answers",
+    "WorkLimits": "tool.allowance",
     "Workshop": "service",
     "agent_tools": "prompt.catalog",
     "chosen_model": "conversation.repository",

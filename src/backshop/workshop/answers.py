@@ -12,7 +12,7 @@ from backshop.base.usage import ModelUsage, Used
 from backshop.bench import ChangedFile, DraftState, Names, acted
 
 from .conversation.state import BY, Record
-from .conversation.turn_facts import TurnFacts, told
+from .conversation.turn_facts import TurnFacts, first, told
 
 Json = Mapping[str, object]
 
@@ -49,6 +49,8 @@ class Message:
     metadata: Json = field(default_factory=dict)
     facts_lines: tuple[str, ...] | None = None
     """What is true of the turn, in words; `metadata.facts` is the same as data (W11.20)."""
+    facts_first: int | None = None
+    """How many of these lines stand first because they want a look before all else (W11.29)."""
     active: bool = True
     tool_calls: tuple[ToolCallShape, ...] | None = None
     tool_call_id: str | None = None
@@ -119,6 +121,8 @@ class Answered:
     """What is true of the turn; None of one that could not write (W11.20)."""
     facts_lines: tuple[str, ...] = ()
     """The same in words."""
+    facts_first: int | None = None
+    """How many of these lines stand first because they want a look before all else (W11.29)."""
     warnings: tuple[str, ...] = ()
 
 
@@ -363,6 +367,7 @@ def message_of(record: Record, *, active: bool, names: Names) -> Message:
         event_kind=record.event_kind,
         metadata={name: value for name, value in record.metadata.items() if name != BY},
         facts_lines=None if facts is None else told(facts),
+        facts_first=None if facts is None else len(first(facts)) or None,
         active=active,
         by=acted(by_of(record.metadata.get(BY)), names),
     )

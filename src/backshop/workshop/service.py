@@ -248,7 +248,7 @@ class Workshop:
         """Choose how turns are executed."""
         self.book.commit(
             request.workbench_id,
-            lambda now: decide.set_flow(now, request.flow, now.flow or self._settings.flow),
+            lambda now: decide.set_flow(now, request.flow),
         )
         return answers.Nothing()
 

@@ -37,7 +37,9 @@ class AnswerStream:
     """The text of an answer while it comes: sent in coalesced deltas, kept in larger pieces.
 
     The deltas joined are exactly the text; `keep` gets every piece once, in order. What waits is
-    sent and kept in time also when nothing more comes.
+    sent and kept in time also when nothing more comes. Text that may turn out to be no answer
+    (`is_provisional`) is sent and not kept; it can be taken back, and the next delta is the first
+    again (W5.8).
     """
 
     def __init__(
@@ -47,7 +49,9 @@ class AnswerStream:
         keep: Callable[[str], None],
         monotonic: Callable[[], float],
         later: Later = later,
+        is_provisional: bool = False,
     ) -> None:
+        self._is_provisional = is_provisional
         self._send = send
         self._kept = keep
         self._monotonic = monotonic
@@ -77,9 +81,22 @@ class AnswerStream:
             self._unkept_bytes += len(piece.encode(errors="replace"))
             self._look()
 
+    def take_back(self) -> bool:
+        """Begin anew: what came was no answer. False where it counts already."""
+        with self._lock:
+            if not self._is_provisional:
+                return not self.text
+            self.text, self._seq = "", 0
+            self._unsent.clear()
+            self._unkept.clear()
+            self._unkept_bytes = 0
+            self._kept_at = None
+            return True
+
     def keep(self) -> None:
         """Send and keep everything so far: it counts, whatever comes next."""
         with self._lock:
+            self._is_provisional = False
             now = self._monotonic()
             self._flush(now)
             if self._unkept:
@@ -97,9 +114,10 @@ class AnswerStream:
         if self._sent_at is None or now - self._sent_at >= DELTA_S:
             self._flush(now)
         is_time = self._kept_at is not None and now - self._kept_at >= KEEP_S
-        if self._unkept and (is_time or self._unkept_bytes >= KEEP_BYTES):
+        is_due = is_time or self._unkept_bytes >= KEEP_BYTES
+        if self._unkept and is_due and not self._is_provisional:
             self._store(now)
-        if not self._unsent and not self._unkept:
+        if not self._unsent and (not self._unkept or self._is_provisional):
             return
         kept_ago = now - (now if self._kept_at is None else self._kept_at)
         wait_s = DELTA_S if self._unsent else KEEP_S - kept_ago

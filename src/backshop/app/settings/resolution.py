@@ -73,6 +73,10 @@ class Config:
     def __getitem__(self, name: str) -> Any:
         return self.values[name].value
 
+    def is_default(self, name: str) -> bool:
+        """Say whether nobody set a setting."""
+        return self.values[name].source == "default"
+
 
 _BY_NAME = {setting.name: setting for setting in SETTINGS}
 _ENV_NAMES = {"BACKSHOP_HOME", *(setting.env for setting in SETTINGS if setting.env)}

@@ -37,6 +37,10 @@ from backshop.base.limits import (
     TRASH_DAYS,
     TURN_FLOW,
     TURN_MAX_MINUTES,
+    WORK_CALLS_MAX,
+    WORK_FILES_MAX,
+    WORK_REQUESTS_MAX,
+    WORK_WRITES_MAX,
 )
 
 from .parser import (
@@ -201,8 +205,9 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         name="workshop.flow",
         default=TURN_FLOW,
-        parse=Reader(choice("rpi", "compat"), "rpi or compat"),
-        summary="How turns are executed where a workbench says nothing else.",
+        parse=Reader(choice("auto", "rpi", "compat"), "auto, rpi or compat"),
+        summary="How turns are executed where a workbench says nothing else; those made by 0.1.0 "
+        "keep rpi until this is set.",
     ),
     *(
         Setting(
@@ -243,6 +248,20 @@ SETTINGS: tuple[Setting, ...] = (
                 *("stop", LOOP_STOP_CALLS, 3),
                 "often the same call is made before the agent is stopped",
             ),
+        )
+    ),
+    *(
+        Setting(
+            name=f"workshop.work_{name}",
+            default=default,
+            parse=integer(1, 1000),
+            summary=f"How many {summary} a turn of flow auto does before it has to plan.",
+        )
+        for name, default, summary in (
+            ("requests", WORK_REQUESTS_MAX, "requests to the model"),
+            ("calls", WORK_CALLS_MAX, "tool calls"),
+            ("writes", WORK_WRITES_MAX, "writes"),
+            ("files", WORK_FILES_MAX, "files written one by one"),
         )
     ),
     Setting(

@@ -12,7 +12,7 @@ from backshop.base.ids import (
     MessageId,
     TreeId,
 )
-from backshop.base.limits import BENCH_PROFILE
+from backshop.base.limits import BENCH_PROFILE, TURN_FLOW
 from backshop.base.tree import EMPTY
 from backshop.bench import events
 from backshop.bench.errors import ConfirmationRequired
@@ -81,6 +81,7 @@ def create(
             context_tree=EMPTY,
             files=tuple(files),
             default_model_id=model_id,
+            default_flow=TURN_FLOW,
         )
     ]
 
@@ -119,6 +120,7 @@ def fork(state: BenchState, wish: ForkWish) -> list[events.BenchEvent]:
         fork_mode=wish.mode,
         forked_from_message_id=wish.message_id if wish.is_cut else None,
         default_model_id=wish.model_id,
+        default_flow=TURN_FLOW,
     )
     return (
         [created]

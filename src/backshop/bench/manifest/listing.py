@@ -1,11 +1,14 @@
 """Which files a prompt lists one by one, and whose content stands in it (W6.4, W6.7, W6.8).
 
 A small bench is listed whole. A large one is listed by folders, so that every file is still
-represented; what the person spoke of and what the Draft changed comes first in either choice.
+represented; what the person spoke of comes first in either choice. A line says what stays true for
+long, path and kind, so that lists of one turn and the next begin alike.
 """
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -15,8 +18,12 @@ LINES_MAX = 500  # W6.7
 MANIFEST_SHARE = 0.10
 CONTENTS_MAX = 60  # W6.8
 CONTENTS_SHARE = 0.25
+OTHERS_TOKENS = 2_000  # of files that nobody spoke of, where nobody spoke of any
+OTHERS_PART = 0.2  # of the share of contents, at the most
 INLINE_MAX_BYTES = 4_000  # W6.4
-_LINE_MARK_CHARS = 40  # what is said of a file's content behind its line
+_WORD_MIN_CHARS = 4  # of a file's name that counts when it is said
+_WORD_FILES_MAX = 5  # a word in the names of more files tells nothing about one of them
+_WORDS = re.compile(r"[^\W\d_]+")
 _FILES_PART = 0.8  # of the budget; the rest is for folders
 _SAID_MAX_CHARS = 20_000  # of one message that is searched for names
 _KINDS_SHOWN = 6
@@ -39,11 +46,19 @@ class FileFact:
 
     @property
     def line(self) -> str:
-        """The file as a manifest lists it."""
-        state = "readable" if self.readable else f"content unavailable ({self.reason or 'opaque'})"
-        access = "writable" if self.writable else "read-only"
+        """The file as a manifest lists it: path, kind, and what cannot be done with it."""
+        about = [self.kind]
+        if not self.readable:
+            about.append(f"content unavailable: {self.reason or 'opaque'}")
+        elif not self.writable:
+            about.append("read-only")
+        return f"- {self.path} ({', '.join(about)})"
+
+    @property
+    def detail(self) -> str:
+        """The file as a turn is told of it: how large it is, and what the Draft did to it."""
         change = f", {self.change} in the Draft" if self.change else ""
-        return f"- {self.path} ({self.kind}, {self.size_bytes} bytes, {state}, {access}{change})"
+        return f"- {self.path} ({self.kind}, {self.size_bytes} bytes{change})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +112,22 @@ def named_paths(paths: Iterable[str], texts: Sequence[str]) -> frozenset[str]:
     )
 
 
+def spoken_of(paths: Sequence[str], texts: Sequence[str]) -> frozenset[str]:
+    """Return the files that texts are about: named, or by a word of their name that few have."""
+    said = {word for text in texts for word in _words(text[:_SAID_MAX_CHARS])}
+    having: Counter[str] = Counter()
+    words = {path: _words(path.rpartition("/")[2].rpartition(".")[0]) for path in paths}
+    for found in words.values():
+        having.update(found)
+    telling = {word for word in said if 0 < having[word] <= _WORD_FILES_MAX}
+    return named_paths(paths, texts) | {path for path, own in words.items() if own & telling}
+
+
+def _words(text: str) -> set[str]:
+    found = (word.casefold() for word in _WORDS.findall(text))
+    return {word for word in found if len(word) >= _WORD_MIN_CHARS}
+
+
 def choose_lines(
     files: Sequence[FileFact], *, window_tokens: int, named: Collection[str] = ()
 ) -> Listing:
@@ -113,30 +144,26 @@ def choose_lines(
 
 
 def choose_contents(
-    contents: Iterable[Content],
-    *,
-    window_tokens: int,
-    named: Collection[str] = (),
-    changed: Collection[str] = (),
+    contents: Iterable[Content], *, room_tokens: int, spoken: Collection[str] = ()
 ) -> tuple[Content, ...]:
-    """Return the contents a prompt can hold, in the order of their paths (W6.8)."""
-    first, second = set(named), set(changed)
-    ranked = sorted(
-        contents,
-        key=lambda one: (
-            one.path not in first,
-            one.path not in second,
-            one.tokens,
-            one.path.encode(),
-        ),
-    )
-    room = int(window_tokens * CONTENTS_SHARE)
+    """Return the contents a prompt shows, in the order of their paths (W6.8).
+
+    Where files were spoken of these alone; else small ones, as an overview.
+    """
+    first = set(spoken)
+    room = room_tokens if first else min(OTHERS_TOKENS, int(room_tokens * OTHERS_PART))
     kept: list[Content] = []
-    for one in ranked:
-        if len(kept) < CONTENTS_MAX and one.tokens <= room:
+    for one in sorted(contents, key=lambda one: (one.tokens, one.path.encode())):
+        is_wanted = one.path in first or not first
+        if is_wanted and len(kept) < CONTENTS_MAX and one.tokens <= room:
             kept.append(one)
             room -= one.tokens
     return tuple(sorted(kept, key=lambda one: one.path.encode()))
+
+
+def contents_room(window_tokens: int) -> int:
+    """Return how much of a window the contents of files may take, in tokens (W6.8)."""
+    return int(window_tokens * CONTENTS_SHARE)
 
 
 def _says(said: str, name: str) -> bool:
@@ -153,7 +180,7 @@ def _says(said: str, name: str) -> bool:
 
 
 def _cost(one: FileFact) -> int:
-    return len(one.line) + _LINE_MARK_CHARS
+    return len(one.line) + 1
 
 
 def _first_ones(ordered: Sequence[FileFact], named: set[str], room: int) -> set[str]:

@@ -23,7 +23,7 @@ from ..files import published_files
 from ..service import Bench
 from .listing import INLINE_MAX_BYTES, Content, FileFact
 
-_CONTENTS_TRIED = 200  # maps drawn for one prompt; what is named or changed comes first
+_CONTENTS_TRIED = 60  # maps drawn for one prompt; what was spoken of comes first
 _KINDS_KEPT = 50_000
 _LOOKED_KEPT = 1_000  # of at most 16 KiB each
 
@@ -77,12 +77,24 @@ class Manifests:
         Raises:
             ManifestUnavailable: the tree cannot be read; no call may be made without it.
         """
-        desk = self._bench.desk
-        state = desk.state(bench_id)
+        state = self._bench.desk.state(bench_id)
         head = state.published if state.draft is None else state.draft.tree
+        return self._listed(head, state.published)
+
+    def published(self, bench_id: str) -> BenchManifest:
+        """Return the files of Published, which a turn begins with and which stay as they are.
+
+        Raises:
+            ManifestUnavailable: the tree cannot be read; no call may be made without it.
+        """
+        head = self._bench.desk.state(bench_id).published
+        return self._listed(head, head)
+
+    def _listed(self, head: TreeId, published: TreeId) -> BenchManifest:
+        desk = self._bench.desk
         try:
             entries = desk.entries(head)
-            before = desk.entries(state.published) if head != state.published else entries
+            before = desk.entries(published) if head != published else entries
         except BackshopError as error:
             raise ManifestUnavailable(
                 "the list of files cannot be read", reason="manifest_unavailable"

@@ -86,9 +86,9 @@ class XlsxOp:
 
     op: str = field(
         metadata=described(
-            "ensure_sheet rename_sheet delete_sheet set_cells set_range append_rows clear_range "
-            "set_style merge_cells unmerge_cells set_column_widths set_row_heights freeze_panes "
-            "set_autofilter summarize_by_category"
+            "ensure_sheet rename_sheet delete_sheet set_cells set_range fill_formula append_rows "
+            "clear_range set_style merge_cells unmerge_cells set_column_widths set_row_heights "
+            "freeze_panes set_autofilter summarize_by_category"
         )
     )
     sheet: str | None = None
@@ -97,6 +97,9 @@ class XlsxOp:
     cells: list[Cell] | None = None
     start: str | None = field(default=None, metadata=described("Top left cell of set_range"))
     values: list[list[Value]] | None = field(default=None, metadata=described("Rows of cells"))
+    formula: str | None = field(
+        default=None, metadata=described("fill_formula: as in the first cell of range")
+    )
     types: list[str] | None = None
     range: str | None = None
     null_cells: str | None = field(

@@ -54,6 +54,14 @@ READ = shape(
     chunk_info={"type": ["object", "null"]},
     warnings=WARNINGS,
 )
+_FOUND = shape({"path": TEXT, "count": COUNT, "places": LIST}, more_places=COUNT)
+SEARCHED = shape(
+    {"matches": COUNT, "searched": COUNT, "files": {"type": "array", "items": _FOUND}},
+    next_cursor=MAYBE_TEXT,
+    not_searched=LIST,
+    not_searched_count=COUNT,
+    incomplete=TEXT,
+)
 DESCRIBED = shape({"row_count": COUNT, "columns": LIST}, warnings=WARNINGS)
 ROWS = shape({"columns": LIST, "rows": LIST, "row_count": COUNT}, warnings=WARNINGS)
 STYLES = shape({}, warnings=WARNINGS)
@@ -93,6 +101,7 @@ SHAPES: dict[str, Schema] = {
     "get_file_info": INFO,
     "get_file_map": MAP,
     "read_file": READ,
+    "search_files": SEARCHED,
     "write_text_file": WRITTEN,
     "edit_text_file": WRITTEN,
     "table_get_map": MAP,

@@ -75,7 +75,7 @@ class Workspace:
         path, _ = self.path(raw)
         state = self.state()
         try:
-            return self._source(path, self.bench.desk.find(_active(state), path))
+            return self.file(path, self.bench.desk.find(_active(state), path))
         except NotFound as error:
             error.hints = error.hints or self.near(path)
             raise
@@ -129,7 +129,7 @@ class Workspace:
         """Let a format write one file into a private folder; its content, and what was done."""
         desk = self.bench.desk
         existing = tree.lookup(_active(state), path, desk.store.load_tree)
-        source = None if existing is None else self._source(path, existing)
+        source = None if existing is None else self.file(path, existing)
         with desk.views.staging(state.id, desk.new_tx()) as folder:
             out = folder / "out"
             try:
@@ -139,17 +139,17 @@ class Workspace:
                     error.hints = (*self.near(path), *error.hints)
                 raise
             blob = desk.store.blobs.put(out)
-        result = dict(applied.to_json())
         put = batch.Put(
             path=path,
             blob=blob,
             size=desk.store.blobs.size(blob),
             note=_note(note, applied),
-            effects=_report(result),
+            effects=_report(applied.to_json()),
         )
-        return put, result
+        return put, dict(applied.told())
 
-    def _source(self, path: str, file: tree.File) -> Source:
+    def file(self, path: str, file: tree.File) -> Source:
+        """Return a file of any tree of the bench, ready to be read."""
         blob = self.bench.desk.store.blobs.path(file.sha256)
         return self.bench.formats.source(blob, path, file.sha256)
 
@@ -168,7 +168,7 @@ def _note(given: str | None, applied: Applied) -> str | None:
     return "; ".join(said) or None
 
 
-def _report(result: dict[str, Any]) -> bytes:
+def _report(result: Mapping[str, Any]) -> bytes:
     """Return what the review keeps of a write: effects and new error cells (F16.13, F24.10)."""
     effects = dict(result.get("effects") or {})
     errors = result.get("new_errors") or ()

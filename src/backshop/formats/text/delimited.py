@@ -19,7 +19,7 @@ from ..window import check_chunk, check_selector, chunk_count, cut, refuse_both
 from . import plain
 from .dialect import Dialect, records, sniff
 from .edit import edit_text, write_text
-from .plain import extract_lines, text_diff
+from .plain import extract_lines, passages, text_diff
 
 CHUNK = numbers.TABLE_CHUNK_ROWS
 _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
@@ -28,6 +28,7 @@ __all__ = [
     "edit_text",
     "extract_lines",
     "get_info",
+    "passages",
     "read",
     "table_diff",
     "text_diff",

@@ -59,6 +59,8 @@ class Supports:
     usage: bool = True
     short_call_ids: bool = False
     user_after_tool: bool = True
+    cache_key: bool = False
+    """Whether requests that begin alike are named (`prompt_cache_key`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

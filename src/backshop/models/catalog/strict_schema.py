@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from backshop.base.errors import ValidationFailed
@@ -13,7 +15,9 @@ from backshop.base.limits import TOOL_DESCRIPTION_MAX_BYTES
 from ..messages import ToolSpec
 
 Schema = Mapping[str, Any]
+Form = Callable[[Schema], dict[str, Any]]
 
+_KEPT_MAX = 512  # schemas of the tools a process knows, in up to three forms
 _TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _FORMATS = frozenset(
     ("date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid")
@@ -93,18 +97,24 @@ def can_be_strict(schema: Schema) -> bool:
 
 def strict_names(tools: Iterable[ToolSpec], limits: StrictLimits) -> frozenset[str]:
     """Return which tools of a request are sent strict: none where all together are too many."""
-    chosen = [tool for tool in tools if _is_within(tool.parameters, limits)]
-    schemas = [part for tool in chosen for part in _parts(tool.parameters)]
-    optional = sum(map(_optional, schemas))
-    unions = sum(map(_is_union, schemas))
+    measured = [(tool.name, _measure(json.dumps(dict(tool.parameters)))) for tool in tools]
+    chosen = [(name, size) for name, size in measured if size.is_within(limits)]
     for count, most in (
         (len(chosen), limits.tools),
-        (optional, limits.optional),
-        (unions, limits.unions),
+        (sum(size.optional for _, size in chosen), limits.optional),
+        (sum(size.unions for _, size in chosen), limits.unions),
     ):
         if most is not None and count > most:
             return frozenset()
-    return frozenset(tool.name for tool in chosen)
+    return frozenset(name for name, _ in chosen)
+
+
+def sent_form(schema: Schema, form: Form) -> dict[str, Any]:
+    """Return a schema in one of its forms; not to be changed, since the next call gets it too.
+
+    Tools are the same from call to call, and making their forms takes longer than sending them.
+    """
+    return _formed(json.dumps(dict(schema)), form)
 
 
 def strict(schema: Schema) -> dict[str, Any]:
@@ -205,10 +215,37 @@ def _keeps(key: str, value: Any) -> bool:
     return key in _KEPT and (key != "format" or value in _FORMATS)
 
 
-def _is_within(schema: Schema, limits: StrictLimits) -> bool:
-    if not can_be_strict(schema) or _depth(schema) > limits.depth:
-        return False
-    return sum(len(part.get("properties") or ()) for part in _parts(schema)) <= limits.properties
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Size:
+    """What limits are about, of one schema."""
+
+    can_be_strict: bool
+    depth: int
+    properties: int
+    optional: int
+    unions: int
+
+    def is_within(self, limits: StrictLimits) -> bool:
+        is_small = self.depth <= limits.depth and self.properties <= limits.properties
+        return self.can_be_strict and is_small
+
+
+@lru_cache(maxsize=_KEPT_MAX)
+def _measure(text: str) -> _Size:
+    schema = json.loads(text)
+    parts = list(_parts(schema))
+    return _Size(
+        can_be_strict=can_be_strict(schema),
+        depth=_depth(schema),
+        properties=sum(len(part.get("properties") or ()) for part in parts),
+        optional=sum(map(_optional, parts)),
+        unions=sum(map(_is_union, parts)),
+    )
+
+
+@lru_cache(maxsize=_KEPT_MAX)
+def _formed(text: str, form: Form) -> dict[str, Any]:
+    return form(json.loads(text))
 
 
 def _parts(schema: Schema) -> Iterable[Schema]:
@@ -230,12 +267,12 @@ def _is_union(schema: Schema) -> bool:
     return "anyOf" in schema or "oneOf" in schema or isinstance(schema.get("type"), list)
 
 
-def _reduced(schema: Schema, form: Callable[[Schema], dict[str, Any]]) -> dict[str, Any]:
+def _reduced(schema: Schema, form: Form) -> dict[str, Any]:
     """Return what strict mode takes of a schema, its parts in a form of their own."""
     return {key: _copy(key, value, form) for key, value in schema.items() if _keeps(key, value)}
 
 
-def _copy(key: str, value: Any, form: Callable[[Schema], dict[str, Any]]) -> Any:
+def _copy(key: str, value: Any, form: Form) -> Any:
     def part(one: Any) -> Any:
         return form(one) if isinstance(one, Mapping) else one
 

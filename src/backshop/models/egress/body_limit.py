@@ -15,9 +15,9 @@ _ANSWER_MAX_BYTES = 64 * MIB  # more text than any model writes
 Reading = Callable[[Iterator[bytes], Watch], Iterator[bytes]]
 
 
-def events(chunks: Iterator[bytes], watch: Watch) -> Iterator[bytes]:
+def events(chunks: Iterator[bytes], watch: Watch, frames: Frames) -> Iterator[bytes]:
     """Pass whole events on; bytes that complete none are no progress, so trickling ends (M8.7)."""
-    frames, total = Frames(), 0
+    total = 0
     for chunk in chunks:
         total += len(chunk)
         if total > _ANSWER_MAX_BYTES:

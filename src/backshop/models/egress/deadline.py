@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 from backshop.base.ambient import Clock
 from backshop.base.limits import (
@@ -29,6 +30,22 @@ class CallLimits:
     """The same for a server on this machine, which reads a long prompt slowly."""
     idle_s: float = IDLE_S
     call_s: float = CALL_S
+
+
+class Patience(Protocol):
+    """Who says when waiting ends."""
+
+    def connecting(self) -> None:
+        """Raise when a connection is waited for no longer."""
+        ...
+
+    def reading(self) -> None:
+        """Raise when an answer is waited for no longer."""
+        ...
+
+    def pause(self) -> float:
+        """Return how long one wait may be before asking again."""
+        ...
 
 
 class Watch:

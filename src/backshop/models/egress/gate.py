@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ssl
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
 
 from backshop.base.ambient import Clock
@@ -21,6 +22,9 @@ from .deadline import CallLimits, Watch
 from .policy import is_loopback_url, policy
 from .proxy import proxy_for, read_proxy
 from .retry import Cancel
+
+if TYPE_CHECKING:
+    from .line import Lines
 
 
 class EgressKind(StrEnum):
@@ -123,6 +127,8 @@ class Egress:
         self._make_ssl = ssl_context
         self._ssl: ssl.SSLContext | None = None
         self._limits = limits or CallLimits()
+        self._lines: Lines | None = None
+        self._lock = threading.Lock()
 
     def open(
         self,
@@ -147,6 +153,7 @@ class Egress:
                 streams=errand.kind is EgressKind.CALL,
                 resolver=self._resolver,
                 ssl_context=self._context(provider),
+                lines=self._kept_lines(),
                 proxy=proxy_for(provider, self.proxy),
             )
             return make_client(transport)
@@ -161,6 +168,19 @@ class Egress:
             cancel=cancel,
             keep=self._keep,
         )
+
+    def close(self) -> None:
+        """Close connections that were kept; what is under way goes on."""
+        if self._lines is not None:
+            self._lines.close()
+
+    def _kept_lines(self) -> Lines:
+        from .line import Lines  # loads the HTTP library
+
+        with self._lock:
+            if self._lines is None:
+                self._lines = Lines(self._clock)
+            return self._lines
 
     def limits_for(self, provider: ProviderRecord, call_s: float | None) -> CallLimits:
         """Return the time limits of a call to this provider."""

@@ -13,26 +13,27 @@ import httpcore2
 
 from backshop.base.limits import CONNECT_TIMEOUT_S
 from backshop.base.system import readiness
+from backshop.base.system.acknowledgement import acknowledge_at_once
 
 from ..errors import EgressBlocked, NetworkUnavailable
 from .address import Address, Resolver, resolve
-from .deadline import Watch
+from .deadline import Patience
 from .proxy import PROXY_HEAD_MAX_BYTES, Proxy
 
 _WRITE_BYTES = 256 * 1024
 
 
 class Network(httpcore2.NetworkBackend):
-    """Connects to allowed addresses only, and gives streams that obey a watch."""
+    """Connects to allowed addresses only, and gives streams that obey the watch of the moment."""
 
     def __init__(
         self,
-        watch: Watch,
+        watch: Patience,
         allowed: Callable[[str], bool],
         resolver: Resolver = resolve,
         proxy: Proxy | None = None,
     ) -> None:
-        self._watch = watch
+        self.watch = watch
         self._allowed = allowed
         self._resolve = resolver
         self._proxy = proxy
@@ -58,7 +59,7 @@ class Network(httpcore2.NetworkBackend):
         failure: OSError | None = None
         for address in addresses:
             try:
-                return Stream(self._connect(address), self._watch)
+                return Stream(self._connect(address), self)
             except OSError as error:
                 failure = error
         raise NetworkUnavailable(message, reason="connect") from failure
@@ -103,8 +104,8 @@ class Network(httpcore2.NetworkBackend):
         thread = threading.Thread(target=ask, daemon=True, name="backshop-resolve")
         thread.start()
         while not answer:
-            thread.join(self._watch.pause())
-            self._watch.connecting()
+            thread.join(self.watch.pause())
+            self.watch.connecting()
         found = answer[0]
         if isinstance(found, OSError) or not found:
             raise NetworkUnavailable("the provider's name is not known", reason="dns")
@@ -126,8 +127,8 @@ class Network(httpcore2.NetworkBackend):
         return sock
 
     def _wait_connected(self, sock: socket.socket) -> None:
-        while not readiness.is_writable(sock.fileno(), self._watch.pause()):
-            self._watch.connecting()
+        while not readiness.is_writable(sock.fileno(), self.watch.pause()):
+            self.watch.connecting()
         code = sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
         if code:
             raise OSError(code, "connect failed")
@@ -136,16 +137,17 @@ class Network(httpcore2.NetworkBackend):
 class Stream(httpcore2.NetworkStream):
     """A connection whose reads and writes end when the watch says so."""
 
-    def __init__(self, sock: socket.socket, watch: Watch) -> None:
+    def __init__(self, sock: socket.socket, network: Network) -> None:
         self._sock = sock
-        self._watch = watch
+        self._network = network
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         """Read what is there, waiting in slices."""
-        self._sock.settimeout(self._watch.pause())
+        self._sock.settimeout(self._network.watch.pause())
         while True:
-            self._watch.reading()
+            self._network.watch.reading()
             try:
+                acknowledge_at_once(self._sock)
                 return self._sock.recv(max_bytes)
             except TimeoutError:
                 continue
@@ -155,14 +157,14 @@ class Stream(httpcore2.NetworkStream):
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         """Write everything, looking for a cancellation between pieces."""
         view, stalled = memoryview(buffer), 0
-        self._sock.settimeout(self._watch.pause())
+        self._sock.settimeout(self._network.watch.pause())
         while view:
-            self._watch.reading()
+            self._network.watch.reading()
             try:
                 sent = self._sock.send(view[:_WRITE_BYTES])
             except TimeoutError as error:
                 stalled += 1
-                if stalled * self._watch.pause() >= CONNECT_TIMEOUT_S:
+                if stalled * self._network.watch.pause() >= CONNECT_TIMEOUT_S:
                     raise httpcore2.WriteTimeout("writing took too long") from error
                 continue
             except OSError as error:
@@ -193,7 +195,7 @@ class Stream(httpcore2.NetworkStream):
         except (ssl.SSLError, OSError) as error:
             self._sock.close()
             raise NetworkUnavailable("the connection is not secure", reason="tls") from error
-        return Stream(secure, self._watch)
+        return Stream(secure, self._network)
 
     def _shake_hands(self, secure: ssl.SSLSocket) -> None:
         """Agree on keys, waiting in slices like everything else."""
@@ -202,10 +204,10 @@ class Stream(httpcore2.NetworkStream):
                 secure.do_handshake()
                 return
             except ssl.SSLWantReadError:
-                readiness.is_readable(secure.fileno(), self._watch.pause())
+                readiness.is_readable(secure.fileno(), self._network.watch.pause())
             except ssl.SSLWantWriteError:
-                readiness.is_writable(secure.fileno(), self._watch.pause())
-            self._watch.connecting()
+                readiness.is_writable(secure.fileno(), self._network.watch.pause())
+            self._network.watch.connecting()
 
     def get_extra_info(self, info: str) -> Any:
         """Return what the HTTP library asks about the connection."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any
 
 from backshop.base.limits import STREAM_EVENT_MAX_BYTES, UNPARSABLE_EVENTS_MAX
 
@@ -12,6 +13,12 @@ from ..errors import BadResponse
 _END = re.compile(rb"\r\n\r\n|\n\n|\r\r|\r\n\n|\n\r\n")
 _LINE = re.compile(rb"\r\n|\n|\r")
 _LONGEST_END = 4
+_LAST = frozenset(  # what the event that ends an answer is called, where it is not [DONE]
+    ("done", "message_stop", "response.completed", "response.incomplete", "response.failed")
+)
+
+
+_DONE = {"type": "done"}
 
 
 class Frames:
@@ -29,6 +36,8 @@ class Frames:
         self._max_bytes = max_bytes
         self._max_bad = max_bad
         self.events = 0
+        self.has_ended = False
+        """Whether the event that ends an answer was seen."""
 
     def feed(self, chunk: bytes) -> bytes:
         """Return the bytes of the events this chunk completes."""
@@ -52,13 +61,15 @@ class Frames:
         """Return a last event that lacks only its blank line; a cut one is no event."""
         frame = bytes(self._rest)
         self._rest.clear()
-        return frame + b"\n\n" if frame.strip() and _readable(frame) else b""
+        return frame + b"\n\n" if frame.strip() and _read(frame) is not None else b""
 
     def _is_good(self, frame: bytes) -> bool:
         if len(frame) > self._max_bytes:
             raise BadResponse("an event of the answer is too large", reason="event_too_large")
-        if _readable(frame):
+        read = _read(frame)
+        if read is not None:
             self.events += 1
+            self.has_ended = self.has_ended or read.get("type") in _LAST
             return True
         self._bad += 1
         if self._bad > self._max_bad:
@@ -70,13 +81,17 @@ def _no_number(name: str) -> None:
     raise ValueError(f"{name} is no JSON")
 
 
-def _readable(frame: bytes) -> bool:
+def _read(frame: bytes) -> dict[str, Any] | None:
+    """Return what an event says, None where it cannot be read."""
     lines = _LINE.split(frame)
     data = [line[5:].removeprefix(b" ") for line in lines if line.startswith(b"data:")]
     text = b"\n".join(data).strip()
-    if not text or text.startswith(b"[DONE]"):
-        return True
+    if not text:
+        return {}
+    if text.startswith(b"[DONE]"):
+        return _DONE
     try:
-        return isinstance(json.loads(text, parse_constant=_no_number), dict)
+        found = json.loads(text, parse_constant=_no_number)
     except (ValueError, RecursionError):
-        return False
+        return None
+    return found if isinstance(found, dict) else None

@@ -6,6 +6,7 @@ import logging
 import os
 import ssl
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import httpcore2
 import httpx2
@@ -22,9 +23,11 @@ from ..errors import (
 from .address import Resolver
 from .body_limit import Reading, bounded, events, first_bytes
 from .deadline import Watch
+from .line import Line, Lines
 from .network import Network
 from .policy import allows
 from .proxy import Proxy
+from .sse import Frames
 
 _HEADERS = frozenset(  # what a request may carry; everything else stays here (M1.9)
     (
@@ -63,6 +66,7 @@ class Transport(httpx2.BaseTransport):
         streams: bool,
         resolver: Resolver,
         ssl_context: ssl.SSLContext | None,
+        lines: Lines,
         proxy: Proxy | None = None,
     ) -> None:
         self._provider = provider
@@ -70,15 +74,19 @@ class Transport(httpx2.BaseTransport):
         self._watch = watch
         self._guard = guard
         self._streams = streams
-        network = Network(watch, lambda address: allows(provider, address), resolver, proxy)
-        self._pool = httpcore2.ConnectionPool(  # lives as long as one call
-            ssl_context=ssl_context, network_backend=network, max_connections=1, retries=0
-        )
+        self._lines = lines
+        self._where = (provider, proxy)
+        self._line: Line | None = None
+
+        def new_line() -> Line:
+            network = Network(watch, lambda address: allows(provider, address), resolver, proxy)
+            return Line(network, ssl_context)
+
+        self._new_line = new_line
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         """Check, send, and give back an answer whose reading obeys the limits."""
         request.read()
-        self._guard(str(request.url), len(request.content))
         outgoing = httpcore2.Request(
             method=request.method,
             url=httpcore2.URL(
@@ -90,19 +98,40 @@ class Transport(httpx2.BaseTransport):
             headers=self._headers(request),
             content=request.content,
         )
+        self._guard(str(request.url), len(request.content))
+        line = self._open_line()
+        is_kept = line.is_warm
         try:
-            answer = self._pool.handle_request(outgoing)
+            try:
+                answer = line.send(outgoing)
+            except _CLOSED_MEANWHILE:
+                if not is_kept:
+                    raise
+                self._guard(str(request.url), len(request.content))  # it leaves a second time
+                answer = line.send(outgoing)
         except _NETWORK_ERRORS as error:
             raise network_fault(error) from error
         try:
-            return self._answer(answer)
+            return self._answer(answer, line)
         except BaseException:
             answer.close()
             raise
 
     def close(self) -> None:
-        """Close the connection."""
-        self._pool.close()
+        """Leave the connection to the next call, if it can carry one."""
+        line, self._line = self._line, None
+        if line is None:
+            return
+        if line.is_useful:
+            self._lines.give(self._where, line)
+        else:
+            line.close()
+
+    def _open_line(self) -> Line:
+        if self._line is None:
+            self._line = self._lines.take(self._where, self._new_line)
+            self._line.network.watch = self._watch
+        return self._line
 
     def _headers(self, request: httpx2.Request) -> list[tuple[bytes, bytes]]:
         kept = [
@@ -120,7 +149,7 @@ class Transport(httpx2.BaseTransport):
         has_key = self._provider.auth is Auth.API_KEY and self._key is not None
         return _HEADERS if has_key else _HEADERS - _AUTH_HEADERS
 
-    def _answer(self, answer: httpcore2.Response) -> httpx2.Response:
+    def _answer(self, answer: httpcore2.Response, line: Line) -> httpx2.Response:
         headers = httpx2.Headers(answer.headers)
         if 300 <= answer.status < 400:
             raise EgressBlocked(
@@ -133,42 +162,55 @@ class Transport(httpx2.BaseTransport):
         return httpx2.Response(
             status_code=answer.status,
             headers=headers,
-            stream=_Body(answer, self._watch, self._reading(answer.status, headers)),
+            stream=self._body(answer, line, headers),
             extensions={"http_version": b"HTTP/1.1"},
         )
 
-    def _reading(self, status: int, headers: httpx2.Headers) -> Reading:
-        if status >= 400:
-            return first_bytes
+    def _body(self, answer: httpcore2.Response, line: Line, headers: httpx2.Headers) -> _Body:
+        if answer.status >= 400:
+            return _Body(answer, line, self._watch, first_bytes)
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind not in _DOCUMENTS:
-            return events
+            frames = Frames()
+            return _Body(answer, line, self._watch, partial(events, frames=frames), frames)
         if self._streams:
             raise BadResponse("the provider answered with a document", reason="not_a_stream")
-        return bounded
+        return _Body(answer, line, self._watch, bounded)
 
 
 class _Body(httpx2.SyncByteStream):
-    """An answer's bytes, read under the watch; closing it closes the connection."""
+    """An answer's bytes, read under the watch; closing it early closes the connection."""
 
     def __init__(
         self,
         answer: httpcore2.Response,
+        line: Line,
         watch: Watch,
         reading: Reading,
+        frames: Frames | None = None,
     ) -> None:
         self._answer = answer
+        self._line = line
         self._watch = watch
         self._reading = reading
+        self._frames = frames
+        self._pieces = answer.iter_stream()  # held here: who stops reading does not end it
+        self._is_closed = False
 
     def __iter__(self) -> Iterator[bytes]:
         try:
-            yield from self._reading(self._answer.iter_stream(), self._watch)
+            yield from self._reading(self._pieces, self._watch)
         except _NETWORK_ERRORS as error:
             raise network_fault(error) from error
 
     def close(self) -> None:
-        self._answer.close()
+        if self._is_closed:
+            return
+        self._is_closed = True
+        if self._frames is not None and self._frames.has_ended:
+            self._line.leave(self._answer, self._pieces)
+        else:
+            self._answer.close()
 
 
 def network_fault(error: BaseException) -> BackshopError:
@@ -189,6 +231,11 @@ def network_fault(error: BaseException) -> BackshopError:
     return BadResponse("the provider's answer cannot be understood", reason="unknown_failure")
 
 
+_CLOSED_MEANWHILE = (  # what a connection gives that its server closed while nobody used it
+    httpcore2.RemoteProtocolError,
+    httpcore2.ReadError,
+    httpcore2.WriteError,
+)
 _NETWORK_ERRORS = (
     httpcore2.NetworkError,
     httpcore2.TimeoutException,

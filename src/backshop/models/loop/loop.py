@@ -84,6 +84,7 @@ class Evaluation:
             task.session,
             task.prompt.display_name,
             said=task.attendant.said if task.attendant else None,
+            unsaid=task.attendant.unsaid if task.attendant else None,
         )
         self._records: list[ToolInvoked] = []
         self._native: ResponseSchema | None = None
@@ -195,9 +196,13 @@ class Evaluation:
             given = self._task.conversation
             items = self._session[ConversationItem].all() if given is None else given
             told = tuple(map(_said_before, items))
-        user = rendered.user_text or ("" if told else BEGIN)
-        asked = (Message(role=Role.USER, text=user),) if user else ()
-        return [*found, *told, *asked]
+        asked = rendered.user_texts or (() if told else (BEGIN,))
+        has_said = any(one.role is Role.USER for one in told)
+        return [
+            *found,
+            *told,
+            *(Message(role=Role.USER, text=one, is_context=has_said) for one in asked),
+        ]
 
     def _converse(
         self, messages: list[Message], rendered: RenderedPrompt, tools: tuple[Tool, ...]
@@ -236,6 +241,7 @@ class Evaluation:
         self, messages: list[Message], tools: tuple[ToolSpec, ...], choice: ToolChoice
     ) -> ModelAnswer:
         first, self._sent = self._sent, None
+        attendant = self._task.attendant
         return self._asker.ask(
             ModelRequest(
                 prompt=first,
@@ -244,10 +250,12 @@ class Evaluation:
                 purpose=Purpose(self.prompt.purpose),
                 tools=tools,
                 tool_choice=choice,
+                is_parallel=attendant is not None and attendant.is_parallel,
+                effort=attendant.effort if attendant else None,
                 response_schema=self._native,
                 max_output_tokens=self._task.max_output_tokens,
                 workbench_id=self._adapter.workbench_id,
-                run_id=self._task.attendant.run_id if self._task.attendant else None,
+                run_id=attendant.run_id if attendant else None,
                 timeout_s=self._asker.remaining_s(),
             )
         )

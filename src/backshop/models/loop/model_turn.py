@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
+from backshop.base.limits import CHARS_PER_TOKEN
 from backshop.prompts import LimitReached, RunLimits, Session, ToolInvoked
 
 from ..errors import BadResponse, LoopDetected
@@ -21,7 +22,13 @@ Send = Callable[[list[Message], ToolChoice], ModelAnswer]
 UNPARSABLE_MAX = 3  # W8.3
 FAILING_MAX = 8
 _TURNS_LEFT_SAID = 2  # W9.3
+WINDOW_SHARE = 0.7  # of the model's window; a fuller loop begins anew with what was found (W8.5)
+LOOP_SHARE = 0.2  # what a loop may add in any case, where its prompt takes most of the window
+WINDOW_MOST = 0.9
+ENDED, WINDOW_FULL = "ended", "window_full"
+"""Why a loop ended that its attendant, or the model's window, brought to an end."""
 _REPEATED = "repeated_call"
+NOT_HERE = "tool_not_available"
 _REFUSED = (FinishReason.REFUSAL, FinishReason.CONTENT_FILTER)
 EMPTY = (
     "Your last answer was empty. Go on with the task: call a tool, or write the final text of "
@@ -53,7 +60,6 @@ class _Watch:
     is_continued: bool = False
     has_said_turns_left: bool = False
     begun: str = ""  # text of an answer that is being continued
-    notices: dict[int, list[str]] = field(default_factory=dict)  # by number of the answer
 
 
 class Turns:
@@ -77,14 +83,15 @@ class Turns:
         self._specs = specs
         self._send = send
         self._attendant = attendant
+        self._specs_chars = sum(len(str(one.parameters)) + len(one.description) for one in specs)
         self._watch = _Watch(attendant.guard) if attendant else None
         self._limits: RunLimits = session.limits
-        self._before = 0  # messages that are not of this loop
+        self._began = 0  # how many messages the loop began with
         self.records: list[ToolInvoked] = []
 
     def run(self, messages: list[Message]) -> tuple[ModelAnswer, str]:
         """Return the answer and why it ended; extends `messages`."""
-        limits, self._before = self._limits, len(messages)
+        limits, self._began = self._limits, len(messages)
         for turn in range(1, limits.max_turns + 1):
             is_last = turn == limits.max_turns
             answer = self._ask(messages, self._choice(is_last and bool(self._specs)))
@@ -105,11 +112,27 @@ class Turns:
                 return self._whole(answer), answer.finish.value
             if self._watch is not None:
                 self._watch.begun = ""
+            if self._attendant is not None:
+                self._attendant.progressed(answer.text)
             for one in checked:
                 self._asker.check_limits()
                 messages.append(self._answered(one, limits.max_turns - turn))
                 self._asker.check_limits()
+            if self._attendant is not None and self._attendant.is_over:
+                return answer, ENDED
+            if self._is_full(messages):
+                return answer, WINDOW_FULL
         raise AssertionError("the last turn returns")
+
+    def _is_full(self, messages: list[Message]) -> bool:
+        """Whether what the model has been told leaves too little room for going on."""
+        window = self._attendant.window_tokens if self._attendant else None
+        if window is None:
+            return False
+        chars = window * CHARS_PER_TOKEN
+        began = _chars(messages[: self._began]) + self._specs_chars
+        most = max(chars * WINDOW_SHARE, min(began + chars * LOOP_SHARE, chars * WINDOW_MOST))
+        return _chars(messages) + self._specs_chars > most
 
     def _choice(self, is_last: bool) -> ToolChoice:
         if is_last:
@@ -145,7 +168,7 @@ class Turns:
     def _try(self, messages: list[Message], choice: ToolChoice) -> ModelAnswer | None:
         """Return an answer that says something, or None."""
         try:
-            answer = self._send(self._seen(messages), choice)
+            answer = self._send(messages, choice)
         except PromptEvaluationError as error:
             if error.error.reason == "empty_answer":
                 return None
@@ -154,27 +177,13 @@ class Turns:
         ended = answer.finish in (FinishReason.STOP, FinishReason.TOOL_CALLS, FinishReason.LENGTH)
         return answer if says or not ended else None
 
-    def _seen(self, messages: list[Message]) -> list[Message]:
-        """Return the messages with the answers as the attendant shows them now."""
-        shown = self._attendant.shown() if self._attendant else None
-        if shown is None or self._watch is None:
-            return messages
-        found, number = [*messages[: self._before]], 0
-        for one in messages[self._before :]:
-            if one.role is Role.TOOL:
-                notices = self._watch.notices.get(number, [])
-                one = replace(one, text="\n\n".join((*notices, shown[number])))
-                number += 1
-            found.append(one)
-        return found
-
     def _answered(self, one: Checked, turns_left: int) -> Message:
         attendant, watch = self._attendant, self._watch
         if attendant is None or watch is None:
             answered = self._runner.answer(one)
             self.records.append(answered.record)
             return answered.message
-        notices = watch.notices.setdefault(len(self.records), [])
+        notices: list[str] = []
         checked = self._guarded(one, notices)
         if turns_left <= _TURNS_LEFT_SAID and not watch.has_said_turns_left:
             watch.has_said_turns_left = True
@@ -183,9 +192,12 @@ class Turns:
         before = None if checked.problem else attendant.recorded(checked.call)
         answered = self._runner.answer(checked, before, lambda: attendant.give_up(checked.call))
         self.records.append(answered.record)
-        attendant.called(Called(call=checked.call, text=answered.whole, record=answered.record))
+        seen = attendant.called(
+            Called(call=checked.call, text=answered.whole, record=answered.record)
+        )
         self._count(checked, answered.record.ok)
-        return replace(answered.message, text="\n\n".join((*notices, answered.message.text)))
+        text = answered.message.text if seen is None else seen
+        return replace(answered.message, text="\n\n".join((*notices, text)))
 
     def _guarded(self, one: Checked, notices: list[str]) -> Checked:
         """Return the call, refused if it was made too often; warn before that (W9.2)."""
@@ -193,6 +205,8 @@ class Turns:
         if attendant is None or watch is None or one.problem is not None:
             return one
         call = one.call
+        if (why := attendant.refusal(call)) is not None:
+            return replace(one, problem=Problem(NOT_HERE, why))
         watch.guard, verdict = watch.guard.see(call.name, call.arguments, attendant.tree_id())
         count = watch.guard.seen.count(watch.guard.seen[-1])
         if verdict is Verdict.STOP:
@@ -243,3 +257,7 @@ class Turns:
 
     def _loop(self, message: str, reason: str) -> PromptEvaluationError:
         return evaluation_error(LoopDetected(message, reason=reason), self._prompt_name, Phase.TOOL)
+
+
+def _chars(messages: list[Message]) -> int:
+    return sum(len(one.text) + sum(len(call.text) for call in one.tool_calls) for one in messages)

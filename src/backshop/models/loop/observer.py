@@ -2,7 +2,7 @@
 
 `evaluate` runs its loop alone. A product that shows people what happens gives the loop an
 attendant; with one, the rules for agents hold as well: repetition, exhaustion and empty answers
-end the loop, and what the model sees of earlier results is the attendant's choice.
+end the loop, and what the model sees of a result is the attendant's choice, made once.
 """
 
 from __future__ import annotations
@@ -41,6 +41,18 @@ class Attendant:
     needs_tool = True
     """Whether the first request must be answered with a call; not where no tool could help."""
 
+    is_parallel = False
+    """Whether the model may call several tools in one answer."""
+
+    effort: str | None = None
+    """How hard the model thinks in this loop; None is what its purpose has (M7.2)."""
+
+    window_tokens: int | None = None
+    """Of the model; a loop that fills most of it ends with `window_full`."""
+
+    is_over = False
+    """Whether the loop ends once the calls of the present answer have theirs."""
+
     run_id: str | None = None
     """The run that calls and costs are counted under."""
 
@@ -71,15 +83,29 @@ class Attendant:
         """
         return True
 
-    def called(self, called: Called) -> None:
-        """Hear of a call and its answer; exactly once for each call, in order."""
+    def refusal(self, call: ToolCall) -> str | None:
+        """Return why a call that is offered may not be made here, in a sentence; None lets it."""
+        return None
+
+    def called(self, called: Called) -> str | None:
+        """Hear of a call and its answer; exactly once for each call, in order.
+
+        Return what the model sees of it, from now on; None is all of it.
+        """
+        return None
 
     def warned(self, call: ToolCall, count: int) -> None:
         """Hear that a call was made `count` times already (W9.2)."""
 
-    def shown(self) -> tuple[str, ...] | None:
-        """Return what the model sees now of every answer so far, in order; None is: all of it."""
-        return None
-
     def said(self, text: str) -> None:
         """Hear a piece of text that people read while it comes."""
+
+    def unsaid(self) -> bool:
+        """Hear that the text of the present answer is none, and begins anew.
+
+        False says that what people read cannot be taken back any more.
+        """
+        return False
+
+    def progressed(self, text: str) -> None:
+        """Hear text that came with calls: what is said on the way, not the answer."""

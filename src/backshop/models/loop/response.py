@@ -53,6 +53,8 @@ class Capabilities:
     tools: bool = True
     native_output: bool = False
     reports_usage: bool = True
+    flow: str | None = None
+    """The flow of turns that a script is written for; None plays in any."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,7 +28,9 @@ from ..messages import (
 from .pulse import CallRunning, Pulse
 from .response import Capabilities, Phase, PromptEvaluationError
 
-_SHOWN = frozenset((Purpose.SUMMARY, Purpose.REPLY, Purpose.OTHER))  # M8.8: text people read
+_SHOWN = frozenset(  # M8.8: text people read
+    (Purpose.WORK, Purpose.SUMMARY, Purpose.REPLY, Purpose.OTHER)
+)
 
 
 class Completer(Protocol):
@@ -85,11 +87,13 @@ class Asker:
         session: Session,
         prompt_name: str,
         said: Callable[[str], None] | None = None,
+        unsaid: Callable[[], bool] | None = None,
     ) -> None:
         self._adapter = adapter
         self._session = session
         self._prompt_name = prompt_name
         self._said = said
+        self._unsaid = unsaid
         self.usage = TokenUsage()
         self.turns = 0
 
@@ -107,7 +111,11 @@ class Asker:
             if failed is None:
                 self.check_limits()
                 return answer
-            wait = None if has_shown else schedule.after(failed.error, budget_s=self.remaining_s())
+            wait = None
+            if not has_shown or self._unsaid is not None:
+                wait = schedule.after(failed.error, budget_s=self.remaining_s())
+            if wait is not None and has_shown and self._unsaid is not None:
+                wait = wait if self._unsaid() else None  # what was read is taken back (M10.5)
             if wait is None:
                 raise self._refused(failed, answer, too_late=schedule.is_too_late)
             self._pause(wait, request)

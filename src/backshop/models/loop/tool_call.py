@@ -6,7 +6,8 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 from backshop.base.canon import canonical
 from backshop.base.errors import ValidationFailed
@@ -17,8 +18,12 @@ from ..egress.assembly import whole
 from ..messages import Json, ToolCall, ToolCallDone, ToolSpec
 from .argument import forgiven
 
+if TYPE_CHECKING:
+    from jsonschema import Draft202012Validator
+
 OVER_CAP = "too_many_calls"
 _PROBLEMS_MAX = 10  # M9.6
+_SCHEMAS_MAX = 256  # of the tools a process knows
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")  # of a character, written as an escape
 _ALIASES = {  # tool, what models write in an operation, what it means (M9.5, F16.5)
     ("docx_operations", "find"): "search",
@@ -150,13 +155,19 @@ def lenient(name: str, arguments: Mapping[str, Any], schema: Json) -> dict[str, 
 
 def problems(value: Any, schema: Json) -> tuple[str, ...]:
     """Return up to ten `where: what` lines, none of them quoting a long value."""
-    from jsonschema import Draft202012Validator  # 0.1 s: on first use
-
-    found = sorted(Draft202012Validator(dict(schema)).iter_errors(value), key=lambda one: one.path)
+    validator = _validator(json.dumps(dict(schema)))
+    found = sorted(validator.iter_errors(value), key=lambda one: one.path)
     return tuple(
         f"{'.'.join(map(str, one.absolute_path)) or '(arguments)'}: {one.message[:200]}"
         for one in found[:_PROBLEMS_MAX]
     )
+
+
+@lru_cache(maxsize=_SCHEMAS_MAX)
+def _validator(text: str) -> Draft202012Validator:
+    from jsonschema import Draft202012Validator  # 0.1 s: on first use
+
+    return Draft202012Validator(json.loads(text))
 
 
 def _refuse(name: str) -> None:

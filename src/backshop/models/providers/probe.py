@@ -97,7 +97,9 @@ def _try_all(wire: Wire, channel: Channel, model: ModelRecord) -> tuple[Supports
         if any(isinstance(event, messages.ToolCallDone) for event in events):
             warnings += [hint] if hint else []
             return _try_strict(wire, channel, model, tried, warnings)
-    warnings.append("no tool call came back: start the server with tool support")
+    warnings.append(
+        "no tool call came back: the model calls none, or the server runs without tool support"
+    )
     return replace(supports, tools=False), warnings
 
 

@@ -38,12 +38,14 @@ PRESETS: Mapping[str, str] = {  # M6.5
     "ollama": "http://localhost:11434/v1",
     "vllm": "http://localhost:8000/v1",
     "llamacpp": "http://localhost:8080/v1",
+    "lmstudio": "http://localhost:1234/v1",
     "custom": "",
 }
 _PRESET_SUPPORTS = {
     "ollama": Supports(tool_choice_required=False, strict_tools=False, parallel_flag=False),
     "vllm": Supports(strict_tools=False),
-    "llamacpp": Supports(tool_choice_required=False, strict_tools=False, parallel_flag=False),
+    "llamacpp": Supports(tool_choice_required=False, strict_tools=False),
+    "lmstudio": Supports(strict_tools=False, parallel_flag=False),
     "custom": Supports(strict_tools=False, parallel_flag=False),
 }
 

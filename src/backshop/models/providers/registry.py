@@ -63,6 +63,15 @@ class Wires:
         except NotFound:
             return ()  # a name without a script
 
+    def flow(self, model: ModelRecord) -> str | None:
+        """Return the flow of turns an offline model's script is written for, if for one."""
+        if model.provider_id != SCRIPTED:
+            return None
+        try:
+            return self._script(model.wire_name).script.flow
+        except NotFound:
+            return None
+
     def _script(self, name: str) -> ScriptedWire:
         if name not in self.scripts:
             self.scripts[name] = bundled(name)

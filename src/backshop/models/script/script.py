@@ -16,6 +16,7 @@ from ..messages import FinishReason, ModelRequest, Purpose, Role, Usage
 from .template import last, prompt_text
 
 _COUNT = "original_count:"
+_PHASES = {Purpose.RESEARCH, Purpose.PLAN, Purpose.IMPLEMENT, Purpose.SUMMARY}
 _PENDING = re.compile(r"^[ \t]*- \[ \] (\d+)\. ", re.MULTILINE)
 
 
@@ -139,6 +140,13 @@ class Script:
     steps: tuple[Step, ...]
     tasks: tuple[Task, ...] = ()
     first: tuple[Step, ...] = ()
+
+    @property
+    def flow(self) -> str | None:
+        """The flow of turns it is written for: one that knows phases plays in phases (M15.10)."""
+        steps = (*self.first, *(step for task in self.tasks for step in task.steps), *self.steps)
+        asked = {step.when.purpose for step in steps}
+        return "rpi" if asked & _PHASES and Purpose.WORK not in asked else None
 
     def task_of(self, request: ModelRequest) -> Task | None:
         """Return the task a request belongs to, or None."""

@@ -61,8 +61,12 @@ def fill_text(text: str, scene: Scene) -> str:
 
 
 def last(request: ModelRequest, *roles: Role) -> Message:
-    """Return the newest message of these roles, or an empty one."""
-    found = (message for message in reversed(request.messages) if message.role in roles)
+    """Return the newest message of these roles, or an empty one; context was said by nobody."""
+    found = (
+        message
+        for message in reversed(request.messages)
+        if message.role in roles and not message.is_context
+    )
     return next(found, Message(role=Role.USER))
 
 

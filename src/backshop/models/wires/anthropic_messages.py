@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING, Any
 from backshop.base.errors import BackshopError
 from backshop.models.catalog.catalog import ModelRecord
 from backshop.models.catalog.profile import Profile, profile, strict_tools
-from backshop.models.catalog.strict_schema import ANTHROPIC_LIMITS, relaxed, strict_optional
+from backshop.models.catalog.strict_schema import (
+    ANTHROPIC_LIMITS,
+    relaxed,
+    sent_form,
+    strict_optional,
+)
 from backshop.models.egress import fault as egress_fault
 from backshop.models.egress.assembly import AnswerParts
 from backshop.models.egress.gate import Channel
@@ -44,7 +49,7 @@ _FINISH = {
     "refusal": FinishReason.REFUSAL,
 }
 _MARK = {"type": "ephemeral"}
-_MARKS = 3  # of the four a request may have; one is the system text's
+_ROLLING_MARKS = 2  # of the four a request may have; system text and request have one each
 _BLOCKS_BETWEEN_MARKS = 15
 _UNMARKED = ("thinking", "redacted_thinking")  # refused there
 _CHOICES = {"required": "any", "auto": "auto", "none": "none"}
@@ -57,7 +62,7 @@ def body(request: ModelRequest, model: ModelRecord) -> Json:
     sent: Json = {
         "model": model.wire_name,
         "max_tokens": output_room(request, model),
-        "messages": _marked(_messages(request, chosen)),
+        "messages": _messages(request, chosen),
         "stream": True,
     }
     if request.system_text:
@@ -147,37 +152,41 @@ def _client(channel: Channel) -> Anthropic:
 
 def _tool(tool: ToolSpec, strict_names: frozenset[str] | None) -> Json:
     is_strict = strict_names is not None and tool.name in strict_names
-    schema = strict_optional(tool.parameters) if is_strict else relaxed(tool.parameters)
+    schema = sent_form(tool.parameters, strict_optional if is_strict else relaxed)
     sent: Json = {"name": tool.name, "description": tool.description, "input_schema": schema}
     return sent | ({"strict": True} if is_strict else {})
-
-
-def _marked(messages: list[Json]) -> list[Json]:
-    """Mark where what is sent again ends: at the last block, and where the provider still looks.
-
-    It looks back twenty blocks from a mark for what it has kept (M6.8).
-    """
-    blocks = [block for message in messages for block in message["content"]]
-    for block in blocks[-1::-_BLOCKS_BETWEEN_MARKS][:_MARKS]:
-        if block.get("type") not in _UNMARKED:
-            block["cache_control"] = _MARK
-    return messages
 
 
 def _messages(request: ModelRequest, chosen: Profile) -> list[Json]:
     """Return alternating turns; all results of one turn go in one user message (M6.2)."""
     sent: list[Json] = []
-    dialogue = request.dialogue
-    if chosen.reminder is not None:
-        dialogue = (*dialogue, Message(role=Role.USER, text=chosen.reminder))
-    for message in dialogue:
+    blocks: list[Json] = []
+    fixed: int | None = None
+    for place, message in enumerate(request.reminded(chosen.reminder)):
         role = "assistant" if message.role is Role.ASSISTANT else "user"
-        blocks = list(_blocks(request, message))
-        if sent and sent[-1]["role"] == role:
-            sent[-1]["content"] += blocks
-        else:
-            sent.append({"role": role, "content": blocks})
+        if not sent or sent[-1]["role"] != role:
+            sent.append({"role": role, "content": []})
+        made = list(_blocks(request, message))
+        sent[-1]["content"] += made
+        blocks += made
+        if place == request.request_end:
+            fixed = len(blocks) - 1
+    _mark(blocks, fixed)
     return sent
+
+
+def _mark(blocks: list[Json], fixed: int | None) -> None:
+    """Mark where what is sent again ends (M6.8).
+
+    At the person's request, which all phases of a turn share; at the last block; and fifteen before
+    that, because the provider looks back twenty blocks from a mark for what it has kept.
+    """
+    last = len(blocks) - 1
+    rolling = range(last, -1, -_BLOCKS_BETWEEN_MARKS)[:_ROLLING_MARKS]
+    for place in (*rolling, *(() if fixed is None else (fixed,))):
+        free = (one for one in range(place, -1, -1) if blocks[one].get("type") not in _UNMARKED)
+        if (found := next(free, None)) is not None:
+            blocks[found]["cache_control"] = _MARK
 
 
 def _blocks(request: ModelRequest, message: Message) -> Iterator[Json]:

@@ -6,14 +6,15 @@ import base64
 import hashlib
 import json
 import string
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
+from itertools import groupby
 from typing import Any
 
 from backshop.base.limits import WINDOW_MIN_TOKENS
 from backshop.models.catalog.catalog import ModelRecord
 from backshop.models.catalog.profile import Profile, profile, strict_tools
-from backshop.models.catalog.strict_schema import OPENAI_LIMITS, relaxed, strict
+from backshop.models.catalog.strict_schema import OPENAI_LIMITS, relaxed, sent_form, strict
 from backshop.models.egress.assembly import AnswerParts
 from backshop.models.egress.gate import Channel
 from backshop.models.errors import BadResponse
@@ -59,6 +60,8 @@ def body(request: ModelRequest, model: ModelRecord) -> Json:
         "messages": _messages(request, model, chosen),
         "stream": True,
     }
+    if supports.cache_key and request.cache_key is not None:
+        sent["prompt_cache_key"] = request.cache_key
     if supports.usage:
         sent["stream_options"] = {"include_usage": True}
     if chosen.effort is not None:
@@ -88,9 +91,12 @@ def body(request: ModelRequest, model: ModelRecord) -> Json:
 def complete(request: ModelRequest, model: ModelRecord, channel: Channel) -> Iterator[StreamEvent]:
     """Send the request and yield what comes back."""
     with openai_sdk.speaking(channel) as client:
-        stream: Any = client.chat.completions.create(**body(request, model))
+        sent = body(request, model)  # as it is: the SDK would rewrite each schema at every call
+        stream: Any = client.chat.completions.create(
+            model=model.wire_name, messages=[], stream=True, extra_body=sent
+        )
         with closing(stream):
-            yield from _read(stream, request)
+            yield from _read(stream, request, sent.get("max_tokens"))
 
 
 def models(channel: Channel) -> tuple[str, ...]:
@@ -136,13 +142,23 @@ def _messages(request: ModelRequest, model: ModelRecord, chosen: Profile) -> lis
     sent: list[Json] = []
     if request.system_text:
         sent.append({"role": "system", "content": request.system_text})
-    for message in request.dialogue:
+    for message in _alternating(request.reminded(chosen.reminder)):
         if message.role is Role.USER:
             sent += _before_user(sent, model)
         sent.append(_message(request, message, names, short=short))
-    if chosen.reminder is not None:
-        sent.append({"role": "user", "content": chosen.reminder})
     return sent
+
+
+def _alternating(dialogue: Iterable[Message]) -> Iterator[Message]:
+    """Give the messages with what a person says in a row as one: many templates ask for that."""
+    for role, group in groupby(dialogue, key=lambda one: one.role):
+        together = tuple(group)
+        if role is not Role.USER or len(together) == 1:
+            yield from together
+        else:
+            text = "\n\n".join(one.text for one in together if one.text)
+            pictures = tuple(picture for one in together for picture in one.images)
+            yield Message(role=role, text=text, images=pictures)
 
 
 def _before_user(sent: list[Json], model: ModelRecord) -> list[Json]:
@@ -204,7 +220,7 @@ def _tool(tool: ToolSpec, strict_names: frozenset[str] | None) -> Json:
     function: Json = {
         "name": tool.name,
         "description": tool.description,
-        "parameters": strict(tool.parameters) if is_strict else relaxed(tool.parameters),
+        "parameters": sent_form(tool.parameters, strict if is_strict else relaxed),
     }
     if strict_names is not None:
         function["strict"] = is_strict
@@ -232,7 +248,7 @@ class _Extras:
         return ProviderState(provider_id, {"message": self.message, "calls": calls})
 
 
-def _read(stream: Any, request: ModelRequest) -> Iterator[StreamEvent]:
+def _read(stream: Any, request: ModelRequest, most: int | None) -> Iterator[StreamEvent]:
     answer, extras = AnswerParts(), _Extras()
     finish: str | None = None
     usage: Usage | None = None
@@ -263,7 +279,8 @@ def _read(stream: Any, request: ModelRequest) -> Iterator[StreamEvent]:
     reason = _FINISH.get(str(finish))
     if reason is None:
         raise BadResponse("the answer ended for an unknown reason", reason="finish_reason")
-    yield from answer.finished_calls(cut=reason is FinishReason.LENGTH)
+    is_full = usage is not None and most is not None and usage.output_tokens >= most
+    yield from answer.finished_calls(cut=is_full or reason is FinishReason.LENGTH)
     if usage is not None:
         yield UsageReported(usage)
     if answer.has_calls:

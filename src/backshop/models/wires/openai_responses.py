@@ -9,7 +9,7 @@ from typing import Any
 
 from backshop.models.catalog.catalog import ModelRecord
 from backshop.models.catalog.profile import profile, strict_tools
-from backshop.models.catalog.strict_schema import OPENAI_LIMITS, relaxed, strict
+from backshop.models.catalog.strict_schema import OPENAI_LIMITS, relaxed, sent_form, strict
 from backshop.models.egress import fault
 from backshop.models.egress.assembly import AnswerParts
 from backshop.models.egress.gate import Channel
@@ -35,9 +35,10 @@ from .shape import Json, Outline, count, mapping, replayed
 def body(request: ModelRequest, model: ModelRecord) -> Json:
     """Return the request body; a field that is not listed in M5.1 is not sent."""
     chosen = profile(request, model)
+    dialogue = request.reminded(chosen.reminder)
     sent: Json = {
         "model": model.wire_name,
-        "input": [item for message in request.dialogue for item in _items(request, message)],
+        "input": [item for message in dialogue for item in _items(request, message)],
         "truncation": "disabled",
         "stream": True,
         "store": False,
@@ -74,7 +75,8 @@ def body(request: ModelRequest, model: ModelRecord) -> Json:
 def complete(request: ModelRequest, model: ModelRecord, channel: Channel) -> Iterator[StreamEvent]:
     """Send the request and yield what comes back."""
     with openai_sdk.speaking(channel) as client:
-        stream: Any = client.responses.create(**body(request, model))
+        sent = body(request, model)  # as it is: the SDK would rewrite each schema at every call
+        stream: Any = client.responses.create(stream=True, extra_body=sent)
         with closing(stream):
             yield from _read(stream, request)
 
@@ -85,7 +87,7 @@ def models(channel: Channel) -> tuple[str, ...]:
 
 
 def _tool(tool: ToolSpec, *, is_strict: bool) -> Json:
-    parameters = strict(tool.parameters) if is_strict else relaxed(tool.parameters)
+    parameters = sent_form(tool.parameters, strict if is_strict else relaxed)
     return {
         "type": "function",
         "name": tool.name,

@@ -21,7 +21,7 @@ from .tree import Node, Planted, describe, grow, rerooted
 
 OutputT = TypeVar("OutputT")
 PURPOSES = (
-    *("research", "plan", "implement", "summary", "reply", "proposal"),
+    *("work", "research", "plan", "implement", "summary", "reply", "proposal"),
     *("context_process", "compression", "digest", "other"),
 )  # M8.1
 NAME_MAX_CHARS = 128

@@ -18,7 +18,16 @@ from ..errors import PromptBudgetError, PromptRenderError
 from ..slices import SessionView
 from .descriptor import PromptDescriptor, Resolved, SectionOverride
 from .output import HasOutput, output_schema, response_format
-from .section import Diagnostic, Policy, RenderContext, Section, Source, is_enabled
+from .section import (
+    STABILITIES,
+    Diagnostic,
+    Policy,
+    RenderContext,
+    Section,
+    Source,
+    Stability,
+    is_enabled,
+)
 from .tool import Tool, ToolContext, ToolResult
 from .tree import READ_SECTION, RESPONSE_FORMAT_KEY, Node
 
@@ -56,7 +65,8 @@ class RenderedPrompt:
     """A prompt as a model would receive it, with the account of how it came about (P1.25)."""
 
     system_text: str
-    user_text: str
+    user_texts: tuple[str, ...]
+    """What the user message says, in pieces: each begins where sections get less stable."""
     parts: tuple[Part, ...]
     tools: tuple[Tool, ...]
     tool_specs: tuple[ToolSpec, ...]
@@ -67,6 +77,11 @@ class RenderedPrompt:
     diagnostics: tuple[Diagnostic, ...]
     cache_breaks: tuple[int, int]
     shortened: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def user_text(self) -> str:
+        """The pieces of the user message, as one."""
+        return "\n\n".join(self.user_texts)
 
     @cached_property
     def text(self) -> str:
@@ -145,7 +160,7 @@ def render(inputs: Inputs) -> RenderedPrompt:
         schema = output_schema(declared, allow_extra_keys=inputs.prompt.allow_extra_keys)
     return RenderedPrompt(
         system_text=layout.system_text,
-        user_text=layout.user_text,
+        user_texts=layout.user_texts,
         parts=layout.parts,
         tools=tools,
         tool_specs=tuple(_spec(tool, inputs) for tool in tools),
@@ -228,7 +243,7 @@ def _spec(tool: Tool, inputs: Inputs) -> ToolSpec:
 @dataclass(frozen=True, slots=True)
 class _Layout:
     system_text: str
-    user_text: str
+    user_texts: tuple[str, ...]
     parts: tuple[Part, ...]
     cache_breaks: tuple[int, int]
 
@@ -239,7 +254,7 @@ def _fit(inputs: Inputs, shown: list[_Shown]) -> _Layout:
         layout = _laid_out(inputs, shown)
         if inputs.budget_tokens is None:
             return layout
-        whole = "\n\n".join(text for text in (layout.system_text, layout.user_text) if text)
+        whole = "\n\n".join(text for text in (layout.system_text, *layout.user_texts) if text)
         needed = inputs.count_tokens(whole)
         if needed <= inputs.budget_tokens:
             return layout
@@ -275,7 +290,7 @@ def _reduce(target: _Shown, shown: list[_Shown]) -> None:
 
 def _laid_out(inputs: Inputs, shown: Sequence[_Shown]) -> _Layout:
     system: list[Part] = []
-    user: list[Part] = []
+    user: list[tuple[Part, Stability]] = []
     position = 0
     leading: dict[str, bool] = {"static": True, "workspace": True}
     breaks = {"static": 0, "workspace": 0}
@@ -285,7 +300,7 @@ def _laid_out(inputs: Inputs, shown: Sequence[_Shown]) -> _Layout:
             continue
         part = _part(one, inputs.count_tokens)
         if root_role[one.node.path[0]] == "user":
-            user.append(part)
+            user.append((part, one.node.section.stability))
             continue
         position += len(part.text) + (2 if system else 0)
         system.append(part)
@@ -298,10 +313,22 @@ def _laid_out(inputs: Inputs, shown: Sequence[_Shown]) -> _Layout:
         system.append(_response_format(inputs))
     return _Layout(
         "\n\n".join(part.text for part in system),
-        "\n\n".join(part.text for part in user),
-        (*system, *user),
+        _pieces(user),
+        (*system, *(part for part, _ in user)),
         (breaks["static"], breaks["workspace"]),
     )
+
+
+def _pieces(user: Sequence[tuple[Part, Stability]]) -> tuple[str, ...]:
+    """Join what is as stable as what stands before it; a provider keeps whole pieces (P1.24)."""
+    found: list[list[str]] = []
+    before: Stability | None = None
+    for part, stability in user:
+        if before is None or STABILITIES.index(stability) > STABILITIES.index(before):
+            found.append([])
+            before = stability
+        found[-1].append(part.text)
+    return tuple("\n\n".join(texts) for texts in found)
 
 
 def _part(one: _Shown, count_tokens: CountTokens) -> Part:

@@ -20,6 +20,7 @@ from ..definition.section import (
     Enabled,
     Overflow,
     RenderContext,
+    Role,
     Section,
     Stability,
 )
@@ -121,6 +122,7 @@ class WorkspaceDigest(Section):
         enabled: Enabled = True,
         accepts_overrides: bool = True,
         kinds: Iterable[str] = (),
+        role: Role = "system",
         stability: Stability = "workspace",
         overflow: Overflow = "keep",
         priority: int = 0,
@@ -145,6 +147,7 @@ class WorkspaceDigest(Section):
             enabled=enabled,
             accepts_overrides=accepts_overrides,
             kinds=tuple(dict.fromkeys((DIGEST_KEY, *kinds))),
+            role=role,
             stability=stability,
             overflow=overflow,
             priority=priority,

@@ -1,4 +1,4 @@
-"""The four packs of `wr.rpi` (W13.3)."""
+"""The packs of `wr.rpi`, and that of the direct work of `wr.auto` (W13.3)."""
 
 from __future__ import annotations
 
@@ -65,6 +65,27 @@ RPI = (
             "markdown": "Example: column B is translated.",
             "source": "model",
             "changed_paths": ["example.xlsx"],
+        },
+        renderer="markdown",
+    ),
+    pack(
+        "auto_work",
+        "What direct work came to",
+        {"markdown": text(), "planned": BOOLEAN},
+        {
+            "status": one_of("done", "failed", "unfinished"),
+            "reason": text(high=220),
+            "source": one_of("model", "engine"),
+            "changed_paths": list_of(text()),
+            "plan_markdown": text(),
+        },
+        kind="workshop.work",
+        example={
+            "markdown": "Example: the deadline in plan.md is 1 March now.",
+            "planned": False,
+            "status": "done",
+            "source": "model",
+            "changed_paths": ["plan.md"],
         },
         renderer="markdown",
     ),

@@ -15,6 +15,7 @@ TOOLS = {
     "get_file_info": "looking at",
     "get_file_map": "mapping",
     "read_file": "reading",
+    "search_files": "searching the files",
     "table_get_map": "mapping the table in",
     "table_describe": "describing the table in",
     "table_stats": "computing figures of",

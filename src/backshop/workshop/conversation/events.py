@@ -83,6 +83,7 @@ class Step:
     number: int | None = None
     total: int = 0
     label: str = ""
+    is_direct: bool = False  # the request itself is its one item; there is no plan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,6 +151,7 @@ class StepEnded(ByAgent):
     phase: str
     next: Step
     item: ItemEnd | None = None
+    is_planned: bool = False  # direct work went over to a plan; what it wrote stays
 
 
 @event("workshop.phase_started")
@@ -266,6 +268,7 @@ class TurnEnded(ByAgent):
     session_seq: int = 0
     facts: TurnFacts | None = None
     aborted: bool | None = None  # of the phase it ends in; None where it ends in none
+    item: ItemEnd | None = None  # how direct work came out, which ends with the turn
 
 
 @event("workshop.turn_paused", v=2, upgraders={1: dict})  # 2: with the facts of the turn

@@ -61,8 +61,8 @@ def _told(state: WorkshopState, fact: BenchEvent, at_ms: int, seq: int) -> Works
     if isinstance(fact, _CHANGES) and not is_rewind and state.running is None:
         state = replace(state, undos=())
     match fact:
-        case be.BenchCreated(default_model_id=model_id):
-            return replace(state, default_model_id=model_id)
+        case be.BenchCreated(default_model_id=model_id, default_flow=flow):
+            return replace(state, default_model_id=model_id, default_flow=flow)
         case be.DraftCreated():
             source = fact.source.kind if fact.source.ref is None else f"workshop:{fact.source.ref}"
             return system(

@@ -20,8 +20,9 @@ from .turn_facts import ItemFact
 
 RUNNING, PAUSED, CANCELED = "running", "paused", "canceled"
 BUSY, UNAVAILABLE = "BENCH_BUSY", "STORE_UNAVAILABLE"
-RPI = "wr.rpi"
-"""The workflow a turn follows unless another one drives it (W13.1)."""
+RPI, AUTO = "wr.rpi", "wr.auto"
+BUILTIN = (RPI, AUTO)
+"""The workflows a turn follows by its flow, unless another one drives it (W13.1)."""
 OUTSIDE = "mcp:"
 """What the name of the model begins with where no model of ours is at work."""
 CARDS_OF_CHANGE = ("checkpoint_published", "checkpoint_restored")
@@ -95,6 +96,8 @@ class Turn:
     item: Item | None = None
     has_steps: bool = False
     """Whether steps say where it is, as they do since 0.2.0."""
+    is_direct: bool = False
+    """Whether it works without a plan: its one item is the request (W11.26)."""
     done_items: int = 0
     boundary: ids.RevisionId | None = None
     """The Draft's revision where phase or item began; None is no Draft (W11.13)."""
@@ -212,6 +215,9 @@ class WorkshopState:
     announced_model_id: str | None = None
     """The model the last `model_switched` record named, or None if there is none."""
     flow: str | None = None
+    """The flow the person chose for this bench."""
+    default_flow: str | None = None
+    """The flow of benches made when this one was; None of those made before there was a choice."""
     tools: PMap[ToolEntry] = field(default_factory=PMap)
     sent: PMap[ids.MessageId] = field(default_factory=PMap)
     """Messages by the id the client gave them."""

@@ -13,9 +13,9 @@ from backshop.bench.revision import Draft
 from . import events as ev
 from .record import added, given_up, sister, turned, without_none
 from .state import (
+    BUILTIN,
     BY,
     PAUSED,
-    RPI,
     RUNNING,
     Item,
     Proposal,
@@ -67,6 +67,8 @@ def progress(state: WorkshopState, fact: Progress, at_ms: int) -> WorkshopState:
         case ev.StepEnded():
             if fact.item is not None:
                 turn = _item_over(turn, fact.item)
+            if fact.is_planned:
+                turn = _planned(turn)
             turn = _at_step(_arrived(state, turn, fact.next.node_id), fact.next)
         case ev.PhaseStarted(phase=phase):
             turn = replace(turn, phase=phase)
@@ -91,6 +93,20 @@ def progress(state: WorkshopState, fact: Progress, at_ms: int) -> WorkshopState:
         case ev.CancelAsked():
             turn = replace(turn, is_cancel_asked=True)
     return turned(state, turn)
+
+
+def _planned(turn: Turn) -> Turn:
+    """Let a plan say from now on what the items are; what direct work wrote stays."""
+    return replace(
+        turn,
+        item=None,
+        items=(),
+        items_total=0,
+        failed_attempts=0,
+        failure="",
+        has_run_out=False,
+        left=(),
+    )
 
 
 def _not_made(state: WorkshopState, turn: Turn, reason: str, *, has_run_out: bool) -> Turn:
@@ -208,7 +224,7 @@ def _at_step(turn: Turn, step: ev.Step | None) -> Turn:
     """Let a turn be in the phase of a step, and at its item."""
     if step is None:
         return turn
-    turn = replace(turn, phase=step.phase, has_steps=True)
+    turn = replace(turn, phase=step.phase, has_steps=True, is_direct=step.is_direct)
     if step.number is None:
         return turn
     item = Item(
@@ -294,6 +310,8 @@ def ended(state: WorkshopState, fact: ev.TurnEnded, at_ms: int, seq: int) -> Wor
     turn = state.turns.get(fact.turn_id)
     if turn is None:
         return state
+    if fact.item is not None:
+        turn = _item_over(turn, fact.item)
     turn = replace(
         turn,
         status=fact.status,
@@ -378,10 +396,16 @@ def facts_known(
     return TurnFacts(
         files=files if is_certain else None,
         files_total=len(files),
-        unit="item" if turn.workflow_id in (None, RPI) else "step",
+        unit=_unit(turn),
         items=tuple(_as_ended(turn, one) for one in turn.items),
         items_total=turn.items_total,
     )
+
+
+def _unit(turn: Turn) -> str:
+    if turn.workflow_id not in (None, *BUILTIN):
+        return "step"
+    return "work" if turn.is_direct else "item"
 
 
 def _as_ended(turn: Turn, one: ItemFact) -> ItemFact:

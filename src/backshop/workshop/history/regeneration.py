@@ -15,7 +15,7 @@ from ..conversation.repository import Conversations, Rule
 from ..conversation.state import WorkshopState
 from ..turn.context import Work
 from ..turn.lease import Hold
-from ..turn.service import Turns
+from ..turn.service import Turns, flow_with
 from . import rewind
 
 
@@ -29,8 +29,9 @@ def regenerate(
     decide.require_again(known, found, request.mode, may_publish=may_publish)
     adapter = turns.adapter(bench_id, turns.model_of(known), turns.flow_of(known))
     turns.require_manifest(bench_id)
-    wish = turns.wish(bench_id, found.record.message_id, adapter, turns.flow_of(known))
-    before = decide.earlier_run(known, found.record) if wish.run_id else None
+    flow = flow_with(adapter, turns.flow_of(known))
+    wish = turns.wish(bench_id, found.record.message_id, adapter, flow)
+    before = decide.earlier_run(known, found.record, wish.workflow_id) if wish.run_id else None
     first = None
     if before is not None and before.run_id is not None and before.session_id is not None:
         first = turns.first_step(before.run_id, before.session_id)

@@ -1,7 +1,9 @@
 """The bundled prompts: facts in, a prompt out (P7.1–P7.4).
 
 Every call of the Workshop is one of these prompts; nothing else puts prompt text together. Values
-stand in sections as they are and are never read as templates.
+stand in sections as they are and are never read as templates. What is the same for every call comes
+first: rules, tools, context items and the list of files as the system's text; then, behind the
+conversation, what the turn is about; last what this phase is about (P7.2).
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ from backshop.prompts import (
     Prompt,
     PromptRenderError,
     RenderContext,
+    Role,
     Section,
+    Stability,
     WorkspaceDigest,
     delimit,
 )
@@ -28,11 +32,11 @@ from backshop.prompts import (
 from ..cut import cut_bytes
 from . import text as prompt_text
 from .context_prompt import ContextAnswer
-from .inputs import Artifacts, PromptInputs, Report
+from .inputs import Artifacts, PromptInputs, Report, Shown
 
 NAMESPACE = "backshop/workshop"
 _TITLE_MAX_CHARS = 120
-_RESEARCH_IN_SUMMARY_BYTES = 16 * KIB  # W6.2
+_RESEARCH_LATER_BYTES = 16 * KIB  # W6.2
 _REPORTS_IN_ITEM_BYTES = 4 * KIB
 _REPORTS_IN_SUMMARY_BYTES = 16 * KIB
 
@@ -51,10 +55,18 @@ class PromptKind:
 
 KINDS: Mapping[str, PromptKind] = MappingProxyType(
     {
-        "research": PromptKind("Research", "research", conversation=True),
-        "plan": PromptKind("Plan", "plan", ("research",)),
-        "implement": PromptKind("Implement", "implement", ("plan", "item", "reports", "failure")),
-        "summary": PromptKind("Summary", "summary", ("research", "plan", "reports", "changes")),
+        "work": PromptKind("Work", "work", ("failure", "found"), conversation=True),
+        "research": PromptKind("Research", "research", ("found",), conversation=True),
+        "plan": PromptKind("Plan", "plan", ("research", "found"), conversation=True),
+        "implement": PromptKind(
+            "Implement",
+            "implement",
+            ("research", "plan", "item", "reports", "failure", "found"),
+            conversation=True,
+        ),
+        "summary": PromptKind(
+            "Summary", "summary", ("research", "plan", "reports", "changes"), conversation=True
+        ),
         "reply": PromptKind("Reply", "reply", conversation=True, step=prompt_text.REPLY),
         "proposal": PromptKind(
             "Proposal", "proposal", conversation=True, step=prompt_text.PROPOSAL
@@ -79,7 +91,15 @@ class PhaseParams:
     step: str
     budget: str
     notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnParams:
+    """What the `turn` section says."""
+
     today: date
+    mode: str
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,14 +183,18 @@ def build_prompt(key: str, facts: PromptInputs) -> Prompt[Any]:
             kinds=("always",),
             stability="static",
         ),
-        _phase(key, kind, facts),
-        *_tools(key, facts),
-        _Manifest(_manifest(facts)),
-        *_contents(facts),
-        WorkspaceDigest(overflow="summary"),
+        *_tools(facts),
         *_told(facts),
+        _Manifest(_manifest(facts)),
+        _turn(facts),
+        WorkspaceDigest(overflow="summary", role="user"),
+        *_shown("at-hand", "Files at hand", facts.at_hand, "workspace"),
+        *_sheets(facts),
+        *_styles(facts),
+        *_shown("changed", "Files of this phase", facts.changed, "turn"),
         *_artifacts(kind, facts.artifacts),
         *_request(kind, facts),
+        _phase(key, kind, facts),
     )
     return Prompt.bundled(
         NAMESPACE,
@@ -189,7 +213,7 @@ def bundled_prompts(tools: Callable[[str], tuple[Any, ...]]) -> tuple[Prompt[Any
 
     `tools` gives the tools of a prompt's key, so that their descriptions can be looked up too.
     """
-    shown = "(the text of this step in the workflow wr.rpi)"
+    shown = "(the text of this step in the workflow wr.auto or wr.rpi)"
     return tuple(
         build_prompt(key, PromptInputs(step=shown if not kind.step else "", tools=tools(key)))
         for key, kind in KINDS.items()
@@ -202,79 +226,84 @@ def _phase(key: str, kind: PromptKind, facts: PromptInputs) -> Section:
         for part in (facts.step or kind.step, prompt_text.NO_CHANGE if key == "implement" else "")
         if part.strip()
     )
-    many = facts.max_turns > 1
+    many = facts.max_turns > 2
     return MarkdownSection(
         "This phase",
-        "${step}\n\n${budget}\n\n${notes}\nToday is ${today}.",
+        "${step}\n\n${budget}\n\n${notes}",
         key="phase",
         params=PhaseParams,
         default_params=PhaseParams(
             step=step,
             budget=prompt_text.BUDGET.format(facts.max_turns) if many else prompt_text.BUDGET_ONE,
             notes=facts.notes,
-            today=facts.today,
         ),
-        stability="static",
+        role="user",
     )
 
 
-def _tools(key: str, facts: PromptInputs) -> Iterable[Section]:
-    if not facts.tools:
-        return
-    writes = any(tool.effects == "write" for tool in facts.tools)
-    text = prompt_text.TOOLS + (prompt_text.WRITES if writes else "")
-    yield BenchSection(text, tools=facts.tools, stability="static")
+def _turn(facts: PromptInputs) -> Section:
+    return MarkdownSection(
+        "This turn",
+        "Today is ${today}. ${mode}\n${notes}",
+        key="turn",
+        params=TurnParams,
+        default_params=TurnParams(
+            today=facts.today,
+            mode=prompt_text.MODES.get(facts.mode, ""),
+            notes=facts.left_out,
+        ),
+        role="user",
+        stability="workspace",
+    )
+
+
+def _tools(facts: PromptInputs) -> Iterable[Section]:
+    if facts.tools:
+        yield BenchSection(
+            prompt_text.TOOLS + prompt_text.WRITES, tools=facts.tools, stability="static"
+        )
 
 
 def _manifest(facts: PromptInputs) -> ManifestParams:
-    shown = {one.path: one.is_map for one in facts.contents}
-    can_map = any(tool.name == "get_file_map" for tool in facts.tools)
     return ManifestParams(
         complete=facts.complete,
-        lines=tuple(
-            f"{one.line}{_mark(one, shown, facts, can_map)}" for one in facts.listing.files
-        ),
+        lines=tuple(one.line for one in facts.listing.files),
         folders=tuple(one.line for one in facts.listing.folders),
     )
 
 
-def _mark(one: FileFact, shown: Mapping[str, bool], facts: PromptInputs, can_map: bool) -> str:
+def _shown(key: str, title: str, shown: Shown, stability: Stability) -> Iterable[Section]:
+    """Give files with their sizes and, each in its frame, what is in them (W6.4, W6.5)."""
+    if not shown.files:
+        return
+    forms = {one.path: "map" if one.is_map else "file" for one in shown.contents}
+    children = [
+        _Text(
+            _title(one.path),
+            delimit(forms[one.path], one.path, one.text),
+            key=_file_key(one.path),
+            overflow="drop",
+            stability=stability,
+        )
+        for one in shown.contents
+    ]
+    lines = "\n".join(f"{one.detail}{_mark(one, forms, shown.failed)}" for one in shown.files)
+    yield _Text(title, lines, key=key, children=children, role="user", stability=stability)
+
+
+def _mark(one: FileFact, forms: Mapping[str, str], failed: Mapping[str, str]) -> str:
     """Say where a file's content stands, or why it does not (W6.4, W6.5, W6.8)."""
-    if one.path in shown:
-        return " — map below" if shown[one.path] else " — whole text below"
-    if one.path in facts.failed:
-        return f" — present, but its content is unavailable: {facts.failed[one.path]}"
-    if not one.readable:
-        return " — present, content unavailable"
-    return " — map: use get_file_map" if can_map else ""
+    if one.path in forms:
+        return " — map below" if forms[one.path] == "map" else " — whole text below"
+    if one.path in failed:
+        return f" — present, but its content is unavailable: {failed[one.path]}"
+    return "" if one.readable else " — present, content unavailable"
 
 
-def _contents(facts: PromptInputs) -> Iterable[Section]:
-    maps = [one for one in facts.contents if one.is_map]
-    texts = [one for one in facts.contents if not one.is_map]
-    if maps:
-        children = [
-            _Text(
-                _title(one.path),
-                delimit("map", one.path, one.text),
-                key=_file_key(one.path),
-                stability="workspace",
-            )
-            for one in maps
-        ]
-        yield _Text("Maps", "", key="maps", children=children, stability="workspace")
-    if texts:
-        children = [
-            _Text(
-                _title(one.path),
-                delimit("file", one.path, one.text),
-                key=_file_key(one.path),
-                overflow="drop",
-                stability="workspace",
-            )
-            for one in texts
-        ]
-        yield _Text("Small files", "", key="inline-files", children=children, stability="workspace")
+def _sheets(facts: PromptInputs) -> Iterable[Section]:
+    if facts.sheets:
+        text = "\n\n".join(facts.sheets.values())
+        yield _Text("Operations", text, key="operations", role="user", stability="workspace")
 
 
 def _told(facts: PromptInputs) -> Iterable[Section]:
@@ -282,22 +311,30 @@ def _told(facts: PromptInputs) -> Iterable[Section]:
     if told.situation is not None:
         yield _Text("Situation", told.situation.text, key="situation", stability="workspace")
     if told.skills:
-        yield _group("Skills", "skills", told.skills, "workspace")
-    if told.styles:
-        yield _group("Styles", "styles", told.styles, "turn")
+        yield _group("Skills", "skills", told.skills)
 
 
-def _group(title: str, key: str, told: tuple[ContextText, ...], stability: str) -> Section:
-    children = [_Text(_title(one.name), one.text, key=one.key, stability=stability) for one in told]
-    return _Text(title, "", key=key, children=children, stability=stability)
+def _styles(facts: PromptInputs) -> Iterable[Section]:
+    if facts.injected.styles:
+        yield _group("Styles", "styles", facts.injected.styles, role="user")
+
+
+def _group(
+    title: str, key: str, told: tuple[ContextText, ...], *, role: Role = "system"
+) -> Section:
+    children = [
+        _Text(_title(one.name), one.text, key=one.key, stability="workspace") for one in told
+    ]
+    return _Text(title, "", key=key, children=children, role=role, stability="workspace")
 
 
 def _artifacts(kind: PromptKind, given: Artifacts) -> Iterable[Section]:
     is_summary = "changes" in kind.artifacts
+    is_whole = kind.purpose == "plan"  # what the plan is made of
     texts: dict[str, tuple[str, str]] = {
         "research": (
             "Research",
-            cut_bytes(given.research, _RESEARCH_IN_SUMMARY_BYTES) if is_summary else given.research,
+            given.research if is_whole else cut_bytes(given.research, _RESEARCH_LATER_BYTES),
         ),
         "plan": ("Plan", given.plan),
         "item": ("Current item", given.item),
@@ -308,6 +345,7 @@ def _artifacts(kind: PromptKind, given: Artifacts) -> Iterable[Section]:
             ),
         ),
         "failure": ("What went wrong before", given.failure),
+        "found": ("What earlier calls brought", given.found),
         "changes": ("What changed", _changes(given)),
         "material": ("Material", given.material),
     }
@@ -317,7 +355,7 @@ def _artifacts(kind: PromptKind, given: Artifacts) -> Iterable[Section]:
         if texts[name][1]
     ]
     if children:
-        yield _Text("Artifacts", "", key="artifacts", children=children)
+        yield _Text("Artifacts", "", key="artifacts", children=children, role="user")
 
 
 def _reports(reports: tuple[Report, ...], max_bytes: int) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from backshop.bench import TOOLS
@@ -20,4 +19,4 @@ def agent_tools() -> tuple[Tool, ...]:
 
 def workshop_prompts() -> tuple[Prompt[Any], ...]:
     """Return the prompts of turns and of context items."""
-    return bundled_prompts(partial(tools_of, more=(RECALL_TOOL,)))
+    return bundled_prompts(lambda key: tools_of(key, "auto"))

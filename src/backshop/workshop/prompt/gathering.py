@@ -1,39 +1,51 @@
 """Gathers the facts of a call: files, maps, context, conversation; all I/O before rendering (W6.1).
 
-The same state of the bench gives the same facts, but for the date.
+The same state of the bench gives the same facts. What a turn's calls have in common depends on
+Published and on what was said, so that it is the same in each of them (W6.16).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from backshop.base.ambient import Clock
+from backshop.base.limits import CHARS_PER_TOKEN
 from backshop.bench import (
     TOOLS,
     Bench,
     BenchManifest,
-    Contents,
+    Content,
+    FileFact,
     Injected,
     Listing,
     Manifests,
     Notice,
     choose_contents,
     choose_lines,
+    contents_room,
     inject,
     named_paths,
+    spoken_of,
 )
+from backshop.formats import operation_sheet
 from backshop.prompts import ConversationItem, Tool
 
-from ..tool.phase import phase_of
+from ..tool.declaration import DECLARING_TOOLS
+from ..tool.phase import REQUEST_PLAN, phase_of
+from ..tool.recall import RECALL_TOOL
+from . import text as prompt_text
 from .bundled import KINDS
 from .excerpt import NOTHING_SAID, Excerpt
-from .inputs import NO_ARTIFACTS, Artifacts, PromptInputs
+from .inputs import NO_ARTIFACTS, NOTHING_SHOWN, Artifacts, PromptInputs, Shown
 
 _NAMED_IN_MESSAGES = 3  # W6.7
-_STYLE_MESSAGES = 40  # B15.4
+_FEW_FILES = 3  # a bench of no more is at hand as a whole
+_MORE_TOKENS = 2_000  # of files that a phase is about beside those at hand
+_WITHOUT_CONTENTS = frozenset(("compression", "context-process"))
+_WITH_CHANGES = frozenset(("work", "plan", "implement", "proposal", "reply"))
 
 Inject = Callable[..., Injected]
 
@@ -50,8 +62,10 @@ class Call:
     step: str = ""
     notes: tuple[str, ...] = ()
     artifacts: Artifacts = NO_ARTIFACTS
-    tools: tuple[Tool, ...] = ()
-    """Tools beside the bench's own, of which the phase takes those it may have."""
+    flow: str = ""
+    mode: str = "agent"
+    began_ms: int | None = None
+    """When the turn began; None is now."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,73 +106,144 @@ class Gatherer:
         Raises:
             ManifestUnavailable: the files cannot be listed; the call must not be made (W6.6).
         """
-        manifest = self.manifests.of(call.bench_id)
+        began = self.manifests.published(call.bench_id)
+        now = self.manifests.of(call.bench_id)
         phase = phase_of(call.key)
-        tools = tools_of(call.key, call.tools)
-        asked = (*call.excerpt.asked(_NAMED_IN_MESSAGES), call.request)[-_NAMED_IN_MESSAGES:]
-        paths = [one.path for one in manifest.files]
-        named = named_paths(paths, asked)
-        contents = self._contents(call, manifest, named)
-        injected = self._injected(call, paths)
+        asked = _asked(call)
+        about = _about(began.files, asked)
+        room = contents_room(call.window_tokens)
+        at_hand = NOTHING_SHOWN
+        if call.key not in _WITHOUT_CONTENTS:
+            at_hand = self._at_hand(began.files, about, room)
+        left = room - _tokens(at_hand.contents)
+        injected = self._injected(call, sorted(about), asked)
+        injected, sheets, left_out = _fitting(injected, left * CHARS_PER_TOKEN)
+        moment = call.began_ms if call.began_ms is not None else self._clock.now_ms()
         facts = PromptInputs(
-            listing=choose_lines(manifest.files, window_tokens=call.window_tokens, named=named),
-            contents=choose_contents(
-                contents.found,
+            listing=choose_lines(
+                began.files,
                 window_tokens=call.window_tokens,
-                named=named,
-                changed=manifest.changed,
+                named=named_paths([one.path for one in began.files], asked),
             ),
-            failed=contents.failed,
             injected=injected,
+            tools=tools_of(call.key, call.flow),
+            conversation=_conversation(call) if KINDS[call.key].conversation else (),
+            today=datetime.fromtimestamp(moment / 1000, tz=UTC).date(),
+            mode=call.mode,
+            at_hand=at_hand,
+            sheets=sheets,
+            left_out=left_out,
             step=call.step,
             notes=call.notes,
-            today=datetime.fromtimestamp(self._clock.now_ms() / 1000, tz=UTC).date(),
             max_turns=phase.max_turns if phase else 1,
-            tools=tools,
+            changed=self._changed(call, now, at_hand, min(left, _MORE_TOKENS)),
             artifacts=call.artifacts,
             request=call.request,
-            conversation=_conversation(call) if KINDS[call.key].conversation else (),
         )
-        return Gathered(facts=facts, manifest=manifest, notices=injected.notices)
+        return Gathered(facts=facts, manifest=now, notices=injected.notices)
 
     def weigh(self, call: Call) -> tuple[Listing, Injected]:
         """Return what a call lists and is told, without looking into any file (B16.4)."""
         manifest = self.manifests.of(call.bench_id)
-        paths = [one.path for one in manifest.files]
-        named = named_paths(paths, call.excerpt.asked(_NAMED_IN_MESSAGES))
+        asked = _asked(call)
+        named = named_paths([one.path for one in manifest.files], asked)
         listing = choose_lines(manifest.files, window_tokens=call.window_tokens, named=named)
-        return listing, self._injected(call, paths)
+        about = _about(manifest.files, asked)
+        return listing, self._injected(call, sorted(about), asked)
 
-    def _contents(self, call: Call, manifest: BenchManifest, named: Collection[str]) -> Contents:
-        """Return what the call may show of files (W6.2)."""
-        files = manifest.files
-        match call.key:
-            case "plan":
-                wanted = named_paths([one.path for one in files], (call.artifacts.research,))
-                files = tuple(one for one in files if one.path in wanted)
-            case "summary":
-                files = tuple(one for one in files if one.change)
-            case "compression":
-                return Contents()
-        return self.manifests.contents(files, first={*named, *manifest.changed})
+    def _at_hand(self, files: Sequence[FileFact], about: Collection[str], room: int) -> Shown:
+        """Return the files the request is about with what is in them (W6.8)."""
+        wanted = [one for one in files if one.path in about] if about else list(files)
+        contents = self.manifests.contents(wanted)
+        chosen = choose_contents(contents.found, room_tokens=room, spoken=about)
+        shown = {one.path for one in chosen}
+        return Shown(
+            files=tuple(one for one in files if one.path in about or one.path in shown),
+            contents=chosen,
+            failed=contents.failed,
+        )
 
-    def _injected(self, call: Call, paths: Sequence[str]) -> Injected:
-        said = (*call.excerpt.said, call.request)[-_STYLE_MESSAGES - 1 :]
+    def _changed(self, call: Call, now: BenchManifest, at_hand: Shown, room: int) -> Shown:
+        """Return what the Draft changed since the turn began, and what else the phase is about."""
+        if call.key in _WITHOUT_CONTENTS:
+            return NOTHING_SHOWN
+        given = call.artifacts
+        texts = (given.research, given.plan, given.item)
+        named = named_paths([one.path for one in now.files], texts) if any(texts) else frozenset()
+        known = {one.path for one in at_hand.contents} - now.changed
+        wanted = [one for one in now.files if one.path in now.changed or one.path in named - known]
+        if not wanted or call.key not in _WITH_CHANGES:
+            return Shown(files=tuple(one for one in wanted if one.change))
+        contents = self.manifests.contents(wanted, first=now.changed)
+        paths = {one.path for one in wanted}
+        return Shown(
+            files=tuple(wanted),
+            contents=choose_contents(contents.found, room_tokens=room, spoken=paths),
+            failed=contents.failed,
+        )
+
+    def _injected(self, call: Call, paths: Sequence[str], asked: Sequence[str]) -> Injected:
         more: dict[str, Any] = {} if self._keywords is None else {"keywords": self._keywords}
-        return self._inject(self.bench.desk, call.bench_id, paths=paths, texts=said, **more)
+        return self._inject(self.bench.desk, call.bench_id, paths=paths, texts=asked, **more)
 
 
-def tools_of(key: str, more: Sequence[Tool] = ()) -> tuple[Tool, ...]:
-    """Return the tools of a phase, in the order of the catalog."""
-    phase = phase_of(key)
-    if phase is None:
+def tools_of(key: str, flow: str = "") -> tuple[Tool, ...]:
+    """Return the tools a prompt offers: the same in every phase of a flow (W7.1).
+
+    What a phase may use of them is enforced where calls are made.
+    """
+    if phase_of(key) is None:
         return ()
-    return tuple(tool for tool in (*TOOLS, *more) if tool.name in phase.tools)
+    mine = DECLARING_TOOLS if flow == "auto" else _WITHOUT_PLAN
+    return (*TOOLS, RECALL_TOOL, *mine)
+
+
+_WITHOUT_PLAN = tuple(one for one in DECLARING_TOOLS if one.name != REQUEST_PLAN)
 
 
 def with_notes(call: Call, *notes: str) -> Call:
     """Return the call with more to say about this turn."""
     return replace(call, notes=(*call.notes, *notes))
+
+
+def _asked(call: Call) -> tuple[str, ...]:
+    """Return the newest messages of the person, the request last."""
+    said = call.excerpt.asked(_NAMED_IN_MESSAGES)
+    is_told = bool(said) and said[-1] == call.request
+    return said if is_told else (*said, call.request)[-_NAMED_IN_MESSAGES:]
+
+
+def _about(files: Sequence[FileFact], asked: Sequence[str]) -> frozenset[str]:
+    """Return the files a request is about; of few files all (W6.8)."""
+    paths = [one.path for one in files]
+    return frozenset(paths) if len(paths) <= _FEW_FILES else spoken_of(paths, asked)
+
+
+def _fitting(
+    injected: Injected, room_chars: int
+) -> tuple[Injected, Mapping[str, str], tuple[str, ...]]:
+    """Return the guides of the kinds at hand that fit, and what is left out (W6.11).
+
+    A guide holds the operations of its kind; where it does not fit they may, alone.
+    """
+    sheets: dict[str, str] = {}
+    styles, left_out = [], []
+    for one in injected.styles:
+        sheet = operation_sheet(one.key)
+        if len(one.text) <= room_chars:
+            styles.append(one)
+            room_chars -= len(one.text)
+        elif len(sheet) <= room_chars:
+            sheets[one.key] = sheet
+            room_chars -= len(sheet)
+            left_out.append(prompt_text.NO_GUIDE.format(one.key))
+        else:
+            left_out.append(prompt_text.NO_SHEET.format(one.key))
+    return replace(injected, styles=tuple(styles)), sheets, tuple(left_out)
+
+
+def _tokens(contents: Iterable[Content]) -> int:
+    return sum(one.tokens for one in contents)
 
 
 def _conversation(call: Call) -> tuple[ConversationItem, ...]:

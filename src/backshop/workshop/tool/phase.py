@@ -1,6 +1,7 @@
-"""The phases of a turn: which tools each one has, how often it may ask, what people read (W7.1).
+"""The phases of a turn: which tools each one may use, and how often it may ask (W7.1).
 
-Prompts, budgets and offers all come from this table.
+Every phase is offered the same tools, so that requests begin alike; this table says which of them
+it may use, and budgets come from it too.
 """
 
 from __future__ import annotations
@@ -14,9 +15,12 @@ from backshop.base.limits import (
     IMPLEMENT_TURNS_MAX,
     PLAN_TURNS_MAX,
     RESEARCH_TURNS_MAX,
+    WORK_TURNS_MAX,
 )
 
 from .receipt import RECALL
+
+REQUEST_PLAN, REPORT_FAILURE = "request_plan", "report_failure"
 
 
 class PhaseKey(StrEnum):
@@ -35,6 +39,8 @@ class Phase:
     key: PhaseKey
     tools: frozenset[str]
     max_turns: int
+    why: str = ""
+    """Why it does not use the others, in a sentence."""
 
 
 PLAN_TOOLS = frozenset(("read_file", RECALL))
@@ -43,6 +49,7 @@ RESEARCH_TOOLS = PLAN_TOOLS | frozenset(
         "list_files",
         "get_file_info",
         "get_file_map",
+        "search_files",
         "table_get_map",
         "table_describe",
         "table_stats",
@@ -68,17 +75,41 @@ WRITING_TOOLS = frozenset(
     )
 )
 ALL_TOOLS = RESEARCH_TOOLS | WRITING_TOOLS
+WORK = "work"
+"""The prompt of direct work; to everybody who watches it is Implement, item 1 of 1 (W11.26)."""
+SUMMARY_TURNS_MAX = 2  # the second only for a model that calls a tool all the same
 
-PHASES: Mapping[PhaseKey, Phase] = MappingProxyType(
+PHASES: Mapping[str, Phase] = MappingProxyType(
     {
-        PhaseKey.RESEARCH: Phase(PhaseKey.RESEARCH, RESEARCH_TOOLS, RESEARCH_TURNS_MAX),
-        PhaseKey.PLAN: Phase(PhaseKey.PLAN, PLAN_TOOLS, PLAN_TURNS_MAX),
-        PhaseKey.IMPLEMENT: Phase(PhaseKey.IMPLEMENT, ALL_TOOLS, IMPLEMENT_TURNS_MAX),
-        PhaseKey.SUMMARY: Phase(PhaseKey.SUMMARY, frozenset(), 1),
+        WORK: Phase(PhaseKey.IMPLEMENT, ALL_TOOLS | {REQUEST_PLAN, REPORT_FAILURE}, WORK_TURNS_MAX),
+        PhaseKey.RESEARCH: Phase(
+            PhaseKey.RESEARCH,
+            RESEARCH_TOOLS,
+            RESEARCH_TURNS_MAX,
+            "This phase only finds out; files are changed when the plan is carried out.",
+        ),
+        PhaseKey.PLAN: Phase(
+            PhaseKey.PLAN,
+            PLAN_TOOLS,
+            PLAN_TURNS_MAX,
+            "This phase writes the plan; it may only read parts of files.",
+        ),
+        PhaseKey.IMPLEMENT: Phase(
+            PhaseKey.IMPLEMENT,
+            ALL_TOOLS | {REPORT_FAILURE},
+            IMPLEMENT_TURNS_MAX,
+            "This item belongs to a plan already; report what it lacks at the end of your text.",
+        ),
+        PhaseKey.SUMMARY: Phase(
+            PhaseKey.SUMMARY,
+            frozenset(),
+            SUMMARY_TURNS_MAX,
+            "This phase only writes the answer, from what is there.",
+        ),
     }
 )
 
 
 def phase_of(key: str) -> Phase | None:
     """Return the phase a prompt's key belongs to; None for prompts that are no phase."""
-    return next((one for one in PHASES.values() if one.key == key), None)
+    return PHASES.get(key)

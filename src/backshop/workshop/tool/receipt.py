@@ -1,4 +1,4 @@
-"""What the model sees of tool results: whole, then a receipt, and how to recall (W8.5–W8.7).
+"""What the model sees of a long tool result: a receipt, and how to recall the rest (W8.6, W8.7).
 
 A receipt says what a result was and shows enough of it to go on working; the result itself stays
 in the log and can be recalled in slices.
@@ -8,16 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from backshop.base.limits import (
     RECALL_MAX_BYTES,
     RECEIPT_MAX_BYTES,
-    RESULT_ALWAYS_WHOLE_BYTES,
-    RESULT_FRESH_MAX_BYTES,
-    RESULTS_AGED_BYTES,
-    RESULTS_MAX_BYTES,
 )
 
 from ..cut import cut_bytes, slice_bytes
@@ -25,44 +21,8 @@ from ..cut import cut_bytes, slice_bytes
 RECALL = "recall_tool_result"
 _LINE_CHARS = 200
 _SHAPE_MAX_BYTES = 1200  # leaves the larger part of a receipt to its preview
-_NEWEST_WHOLE = 2  # W8.5
 _NAMES = ("name", "path", "title", "text", "heading", "label", "id", "index", "asset_id", "code")
 _SIZES = ("range", "rows", "row_count", "columns", "column_count", "size_bytes", "lines", "count")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallResult:
-    """One answered call as the loop keeps it: both forms, and which one is shown."""
-
-    whole: str
-    receipt: str
-    is_whole: bool = True
-
-    @property
-    def shown(self) -> str:
-        """What the model sees now."""
-        return self.whole if self.is_whole else self.receipt
-
-    @property
-    def shown_bytes(self) -> int:
-        """How much of the window it takes."""
-        return _size(self.shown)
-
-
-@dataclass(frozen=True, slots=True)
-class Shelf:
-    """The results of one loop, oldest first. What became a receipt stays one."""
-
-    results: tuple[CallResult, ...] = ()
-
-    def add(self, result: CallResult, *, recalled: bool = False) -> Shelf:
-        """Return the shelf with a new result; older ones may become receipts (W8.5)."""
-        fits = recalled or _size(result.whole) <= RESULT_FRESH_MAX_BYTES
-        return Shelf(_aged((*self.results, replace(result, is_whole=fits))))
-
-    def shown(self) -> tuple[str, ...]:
-        """Return what the model sees of each result, in their order."""
-        return tuple(one.shown for one in self.results)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,21 +107,6 @@ def _text(value: object) -> str:
 
 def _size(text: str) -> int:
     return len(text.encode(errors="replace"))
-
-
-def _aged(results: tuple[CallResult, ...]) -> tuple[CallResult, ...]:
-    total = sum(one.shown_bytes for one in results)
-    if total <= RESULTS_MAX_BYTES:
-        return results
-    found = list(results)
-    for index, one in enumerate(found[:-_NEWEST_WHOLE]):
-        if total <= RESULTS_AGED_BYTES:
-            break
-        older = replace(one, is_whole=False)
-        if one.shown_bytes > RESULT_ALWAYS_WHOLE_BYTES and older.shown_bytes < one.shown_bytes:
-            total += older.shown_bytes - one.shown_bytes
-            found[index] = older
-    return tuple(found)
 
 
 def _value_of(result: str) -> Any:

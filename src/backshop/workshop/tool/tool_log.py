@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import Protocol
 
 from backshop.base.errors import DiskFull
 from backshop.base.ids import BlobId, ToolResultId, TurnId
@@ -33,14 +34,41 @@ WHOLE_FILE = "write_text_file"
 WORKBOOK, FROM_TABLE = "xlsx_operations", "table_update_from_export"
 SET_OPS = frozenset(
     {
-        *("ensure_sheet", "set_cells", "set_range", "clear_range", "set_style"),
+        *("ensure_sheet", "set_cells", "set_range", "fill_formula", "clear_range", "set_style"),
         *("set_column_widths", "set_row_heights", "freeze_panes", "set_autofilter"),
     }
 )
 """Operations that say how a place is to be: made twice they double nothing."""
 _PATH_MAX_CHARS = 1024
+_PROGRESS_MAX_CHARS = 300
 _CALL: ContextVar[ToolCall | None] = ContextVar("call", default=None)
 """Whose work this is: a handler that overran still knows its own call, not the one after it."""
+
+
+class Speech(Protocol):
+    """Where the text of an answer goes while it comes."""
+
+    def add(self, piece: str) -> None:
+        """Take a piece of text."""
+        ...
+
+    def take_back(self) -> bool:
+        """Begin anew, where what was said is no answer yet; False where it counts."""
+        ...
+
+
+class Unheard:
+    """Nobody reads what the model says on its way."""
+
+    def add(self, piece: str) -> None:
+        """Forget it."""
+
+    def take_back(self) -> bool:
+        """There is nothing to take back."""
+        return True
+
+
+UNHEARD = Unheard()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +95,7 @@ class ToolJournal:
         loop: Loop,
         *,
         publish: Publish,
-        said: Callable[[str], None],
+        said: Speech,
         check: Callable[[], None],
     ) -> None:
         self._book = book
@@ -200,7 +228,7 @@ class ToolJournal:
             self._call = None
             return True
 
-    def called(self, called: Called, receipt: Callable[[int], str]) -> int:
+    def called(self, called: Called) -> int:
         """Write the entry of a call, or its result if the batch brought the entry."""
         record, elapsed = called.record, self._elapsed()
         with self._guard:
@@ -265,7 +293,20 @@ class ToolJournal:
 
     def said(self, text: str) -> None:
         """Pass on text that people read."""
-        self._said(text)
+        self._said.add(text)
+
+    def unsaid(self) -> bool:
+        """Take back what was said since the last call, where that is no answer yet."""
+        return self._said.take_back()
+
+    def progressed(self, text: str) -> None:
+        """Let what was said with calls be progress, and whoever listens know."""
+        self._said.take_back()
+        if said := " ".join(text.split())[:_PROGRESS_MAX_CHARS]:
+            self._signal(
+                "WorkshopAgentProgress",
+                {"turn_id": self._loop.turn_id, "phase": self._loop.phase, "text": said},
+            )
 
     # ------------------------------------------------------------ writes
 

@@ -16,7 +16,7 @@ from backshop.rails import RailsError, Standing
 from backshop.store import LeaseLost
 
 from ..conversation.events import Problem
-from . import artifact, compat_flow, ending, item, research_plan, workflow_step
+from . import artifact, compat_flow, direct_work, ending, item, research_plan, workflow_step
 from .artifact import HandedOver
 from .context import LoopFailed, Stopped, TurnContext, problem_of
 from .ending import Finished
@@ -28,6 +28,7 @@ _LOG = logging.getLogger(__name__)
 Make = Callable[[TurnContext, Standing, HandedOver], HandIn]
 MAKERS: Mapping[StepKind, Make] = MappingProxyType(
     {
+        StepKind.WORK: direct_work.work,
         StepKind.RESEARCH: research_plan.research,
         StepKind.PLAN: research_plan.make_plan,
         StepKind.ITEM: item.implement,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from backshop.rails import Driving, Standing
 
 from ..answers import ItemReport, PlanItem, PlanView
-from ..conversation.state import RPI, WorkshopState
+from ..conversation.state import BUILTIN, WorkshopState
 from ..prompt.inputs import Report
 from ..requests import GetPlan
 from . import plan as plans
@@ -17,6 +17,7 @@ from .plan import Item, Mark, Plan, Status
 RESEARCH, PLAN = "workshop.research", "workshop.plan"
 ITEM, SUMMARY = "workshop.item_result", "workshop.summary"
 STEP_NOTES, FACTS = "workshop.step", "workshop.facts"
+WORK = "workshop.work"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +36,8 @@ class HandedOver:
     """Everything the finished steps of a run left for the next ones."""
 
     research: str = ""
+    wished: str = ""
+    """The plan that direct work asked for, before it is one."""
     plan: Plan | None = None
     results: tuple[ItemResult, ...] = ()
     left_out: int = 0
@@ -76,14 +79,17 @@ def _why(one: ItemResult) -> str:
 def read(driving: Driving, standing: Standing) -> HandedOver:
     """Return what lies on the way to where a run stands."""
     handed = driving.handed(standing.node_id)
-    if standing.workflow_id != RPI:
+    if standing.workflow_id not in BUILTIN:
         return _steps([one.value for one in handed if one.kind == STEP_NOTES])
-    research, markdown, results = "", None, []
+    research, wished, markdown, results = "", "", None, []
     for one in handed:
         value = one.value
         match one.kind:
             case "workshop.research":
                 research = str(value.get("markdown", ""))
+            case "workshop.work" if value.get("planned") is True:
+                research = str(value.get("markdown", ""))
+                wished = str(value.get("plan_markdown", ""))
             case "workshop.plan":
                 markdown = str(value.get("markdown", ""))
             case "workshop.item_result":
@@ -91,6 +97,7 @@ def read(driving: Driving, standing: Standing) -> HandedOver:
     context = standing.context
     return HandedOver(
         research=research,
+        wished=wished,
         plan=_plan(markdown, context.get("plan_items")) if markdown else None,
         results=tuple(results),
         left_out=_count(context, "plan_left_out"),
@@ -162,7 +169,7 @@ def plan_view(driving: Driving, known: WorkshopState, request: GetPlan) -> PlanV
     """Return what a turn found out, planned and reported."""
     turn_id = request.turn_id or known.turn_id
     turn = None if turn_id is None else known.turns.get(turn_id)
-    if turn is None or turn.node_id is None or turn.workflow_id not in (None, RPI):
+    if turn is None or turn.node_id is None or turn.workflow_id not in (None, *BUILTIN):
         return PlanView(turn_id=turn_id)
     found = read(driving, driving.standing(turn.node_id))
     results = {one.number: one for one in found.results}

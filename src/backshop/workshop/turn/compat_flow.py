@@ -60,7 +60,7 @@ def answer(run: TurnContext) -> None:
 
 def _reply(run: TurnContext, stream: AnswerStream) -> None:
     try:
-        response = run.ask(Asked(key="reply", step="", said=stream.add))
+        response = run.ask(Asked(key="reply", step="", said=stream))
     except (LoopFailed, Stopped) as ended:
         if isinstance(ended, Stopped) and ended.why == "cancel":
             stream.keep()  # what people saw stays (W5.11)

@@ -9,14 +9,16 @@ from typing import Any
 
 from backshop.base.errors import BackshopError, ErrorInfo
 from backshop.base.ids import TurnId
-from backshop.base.limits import TURN_FLOW, TURN_MAX_MINUTES
+from backshop.base.limits import CHARS_PER_TOKEN, TURN_MAX_MINUTES
 from backshop.bench import Author, Source, stream_of
 from backshop.models import (
+    WINDOW_FULL,
     CallRunning,
     LoopGuard,
     ModelAdapter,
     PromptEvaluationError,
     PromptResponse,
+    Purpose,
     RetryAnnounced,
 )
 from backshop.prompts import Envelope, PromptOverridesStore, Session
@@ -28,6 +30,7 @@ from ..conversation.events import Noticed, Problem, Spent
 from ..conversation.repository import Committed, Conversations, Rule
 from ..conversation.state import Turn, WorkshopState
 from ..conversation.stream import FOLD
+from ..cut import cut_bytes
 from ..digest import refresh
 from ..prompt import text as prompt_text
 from ..prompt.bundled import KINDS, build_prompt
@@ -35,10 +38,11 @@ from ..prompt.gathering import Call, Gathered, Gatherer, with_notes
 from ..prompt.history_window import Telling
 from ..prompt.inputs import NO_ARTIFACTS, Artifacts
 from ..signals import Publish
-from ..tool.phase import phase_of
-from ..tool.recall import RECALL_TOOL, AgentSpace
-from ..tool.tool_log import Loop, ToolJournal
-from ..tool.tool_result import ToolAttendant
+from ..tool.allowance import Allowance, WorkLimits
+from ..tool.declaration import Declared, TurnSpace
+from ..tool.phase import WORK, Phase, PhaseKey, phase_of
+from ..tool.tool_log import UNHEARD, Loop, Speech, ToolJournal
+from ..tool.tool_result import Manner, ToolAttendant
 from .lease import Hold
 from .step import HandIn, following, step_of
 
@@ -91,16 +95,28 @@ class Asked:
     attempt: int | None = None
     replied: str = ""
     """What this turn has answered already; the call is told it as the newest message."""
-    said: Callable[[str], None] = field(default=lambda _: None)
+    said: Speech = UNHEARD
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoopEnd:
+    """How a loop ended: its answer, and what the model declared on the way."""
+
+    response: PromptResponse[Any]
+    declared: Declared
+    wants_plan: bool = False
+    """Whether it went on writing beyond what is done without a plan (W11.27)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """The settings of the Workshop that turns look at."""
 
-    flow: str = TURN_FLOW
+    flow: str | None = None
+    """What the person set for all workbenches; None leaves it to each."""
     max_turn_minutes: int = TURN_MAX_MINUTES
     guard: LoopGuard = field(default_factory=LoopGuard)
+    limits: WorkLimits = field(default_factory=WorkLimits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,14 +273,30 @@ class TurnContext:
     # ------------------------------------------------------------ asking the model
 
     def ask(self, asked: Asked) -> PromptResponse[Any]:
+        """Evaluate a bundled prompt with the tools of its phase, for its answer alone."""
+        return self.loop(asked).response
+
+    def loop(self, asked: Asked) -> LoopEnd:
         """Evaluate a bundled prompt with the tools of its phase.
+
+        One that fills the model's window begins anew, told what its calls brought (W8.5).
 
         Raises:
             Stopped: cancelled, lost, or waiting for the person makes more sense.
             LoopFailed: no usable answer.
         """
+        first = len(self.state().tools) + 1
+        for _ in range(WINDOWS_MAX):
+            ended = self._asked(asked)
+            if ended.response.finish_reason != WINDOW_FULL:
+                return ended
+            found = calls_told(self.book, self.state(), self.turn_id, first, self._window)
+            asked = replace(asked, artifacts=replace(asked.artifacts, found=found))
+        raise LoopFailed(WINDOW_TOO_SMALL)
+
+    def _asked(self, asked: Asked) -> LoopEnd:
         self.check()
-        stop = self.session.bus.subscribe(object, self._waiting(asked.key))
+        stop = self.session.bus.subscribe(object, self._waiting(_shown_phase(asked.key)))
         try:
             return self._evaluate(asked)
         except PromptEvaluationError as error:
@@ -289,18 +321,51 @@ class TurnContext:
 
         return tell
 
-    def _evaluate(self, asked: Asked) -> PromptResponse[Any]:
+    def _evaluate(self, asked: Asked) -> LoopEnd:
         turn, known = self.turn(), self.state()
-        record = known.records[turn.user_message_id]
+        gathered = self._gathered(asked, turn, known)
+        self._tell(gathered)
+        prompt = build_prompt(asked.key, gathered.facts)
+        phase = phase_of(asked.key) or NO_PHASE
+        journal = self._journal(turn, asked)
+        space = self._space(turn, journal)
+        limits = self._settings.limits if asked.key == WORK else None
+        allowance = Allowance(phase, mode=turn.mode, limits=limits)
+        attendant = ToolAttendant(
+            journal,
+            allowance,
+            workspace=space,
+            manner=self._manner(asked, turn, known, is_empty=gathered.is_empty),
+            run_id=turn.run_id,
+            turn_id=self.turn_id,
+            guard=self._settings.guard,
+        )
+        with self.asking.limited(max_turns=phase.max_turns):
+            response = self.adapter.attended(
+                prompt,
+                attendant=attendant,
+                overrides_store=self._overrides,
+                conversation=gathered.facts.conversation,
+                session=self.asking,
+            )
+        return LoopEnd(
+            response=response,
+            declared=space.declared,
+            wants_plan=allowance.is_planned_for,
+        )
+
+    def _gathered(self, asked: Asked, turn: Turn, known: WorkshopState) -> Gathered:
         call = Call(
             key=asked.key,
             bench_id=self.bench_id,
             window_tokens=self._window,
-            request=record.text,
+            request=known.records[turn.user_message_id].text,
             step=asked.step,
             notes=asked.notes,
             artifacts=asked.artifacts,
-            tools=(RECALL_TOOL,),
+            flow=turn.flow,
+            mode=turn.mode,
+            began_ms=turn.started_ms,
         )
         if KINDS[asked.key].conversation:
             told = self._telling.excerpt(known, turn)
@@ -309,33 +374,27 @@ class TurnContext:
             call = replace(call, excerpt=told)
             if known.is_behind(turn):
                 call = with_notes(call, prompt_text.FILES_ARE_NEWER)
-        gathered = self._telling.fitting(call, known)
-        self._tell(gathered)
-        prompt = build_prompt(asked.key, gathered.facts)
-        journal = self._journal(turn, asked)
-        attendant = ToolAttendant(
-            journal,
-            workspace=self._space(turn, journal),
-            run_id=turn.run_id,
-            turn_id=self.turn_id,
-            needs_tool=not gathered.is_empty,
-            guard=self._settings.guard,
-        )
-        phase = phase_of(asked.key)
-        with self.asking.limited(max_turns=phase.max_turns if phase else 1):
-            return self.adapter.attended(
-                prompt,
-                attendant=attendant,
-                overrides_store=self._overrides,
-                conversation=gathered.facts.conversation,
-                session=self.asking,
+        return self._telling.fitting(call, known)
+
+    def _manner(self, asked: Asked, turn: Turn, known: WorkshopState, *, is_empty: bool) -> Manner:
+        """Return how the model is asked: freely, or by the sequence of the founding document."""
+        if turn.flow == "auto":
+            return Manner(
+                window_tokens=self._window,
+                needs_tool=False,
+                is_parallel=True,
+                effort=self.adapter.effort_of(Purpose.WORK),  # one in all of the turn
             )
+        newest = known.tools.get(str(len(known.tools)))
+        has_looked = newest is not None and newest.turn_id == turn.turn_id
+        is_first = asked.key in ("research", "implement") and not has_looked
+        return Manner(window_tokens=self._window, needs_tool=is_first and not is_empty)
 
     def _journal(self, turn: Turn, asked: Asked) -> ToolJournal:
         loop = Loop(
             bench_id=self.bench_id,
             turn_id=self.turn_id,
-            phase=asked.key,
+            phase=_shown_phase(asked.key),
             lease=self.hold.owner,
             model_id=self.adapter.model_id,
             run_id=turn.run_id,
@@ -345,14 +404,14 @@ class TurnContext:
         )
         return ToolJournal(self.book, loop, publish=self.publish, said=asked.said, check=self.check)
 
-    def _space(self, turn: Turn, journal: ToolJournal) -> AgentSpace:
+    def _space(self, turn: Turn, journal: ToolJournal) -> TurnSpace:
         author = Author(
             source=Source(kind="workshop", ref=turn.run_id or turn.turn_id),
             message_id=turn.message_id,
             run_id=turn.run_id,
             lease=self.hold.owner,
         )
-        return AgentSpace(self.book.bench, self.bench_id, author, journal.commit, self.book)
+        return TurnSpace(self.book.bench, self.bench_id, author, journal.commit, self.book)
 
     def _tell(self, gathered: Gathered) -> None:
         """Say once what the call has to do without (W6.12)."""
@@ -405,6 +464,43 @@ class Afterwards(TurnContext):
         return self.state().turns[self.turn_id]
 
 
+def _shown_phase(key: str) -> str:
+    """Return what people call the phase of a prompt."""
+    phase = phase_of(key)
+    return key if phase is None else phase.key
+
+
+def calls_told(
+    book: Conversations, known: WorkshopState, turn_id: TurnId, first: int, window_tokens: int
+) -> str:
+    """Return what the calls since an entry brought, as a loop is told that begins anew."""
+    lines = []
+    for number in range(first, len(known.tools) + 1):
+        entry = known.tools[str(number)]
+        if entry.turn_id != turn_id or entry.result_ref is None:
+            continue
+        text = book.store.blobs.read(entry.result_ref).decode(errors="replace")
+        about = f"{entry.tool} {entry.path or ''}".strip()
+        lines.append(f"#{number} {about}: {' '.join(text.split())[:CALL_TOLD_CHARS]}")
+    room = int(window_tokens * CHARS_PER_TOKEN * CALLS_TOLD_SHARE)
+    return cut_bytes("\n".join((ANEW, *reversed(lines))), room)
+
+
+ANEW = (
+    "The window of the model was full, so this begins anew. These calls were made already, newest "
+    "first; recall_tool_result gives a result whole by its number. Go on from there:"
+)
+CALL_TOLD_CHARS = 400
+CALLS_TOLD_SHARE = 0.1
+WINDOWS_MAX = 5
+NO_PHASE = Phase(PhaseKey.SUMMARY, frozenset(), 1)
+"""Of prompts that have no tools."""
+WINDOW_TOO_SMALL = Problem(
+    code="CONTEXT_EXHAUSTED",
+    reason="prompt_budget",
+    message="the model's window is too small for what this takes",
+    actions=("reduce_scope", "switch_model"),
+)
 CANCELED = Problem(
     code="USER_CANCELED", reason=None, message="the person stopped the work", actions=("resume",)
 )

@@ -13,7 +13,7 @@ from backshop.rails import Standing
 from .. import evidence
 from ..conversation import decide, fold, turn_facts
 from ..conversation.decide import Ending
-from ..conversation.events import Problem
+from ..conversation.events import ItemEnd, Problem
 from ..conversation.repository import Conversations, Rule
 from ..conversation.state import BUSY, Turn, WorkshopState
 from ..conversation.turn_facts import TurnFacts
@@ -95,7 +95,7 @@ def _written(run: TurnContext, step: str, so_far: HandedOver) -> tuple[str, str]
             changes=changes,
             outcomes=() if facts is None else turn_facts.besides(facts),
         ),
-        said=stream.add,
+        said=stream,
     )
     source = "model"
     try:
@@ -146,12 +146,13 @@ def ending(
     notes: Sequence[str] = (),
     noticed: Noticed = NOTHING,
     rule: Stop = decide.end,
+    item: ItemEnd | None = None,
 ) -> Ending:
     """Return how the turn ends, with the ids that may need and what is true of it then."""
     made = ending_of(
         run.book, run.bench_id, run.turn_id, status, record_status, text, problem=problem
     )
-    made = replace(made, summary_source=source, spent=run.spent)
+    made = replace(made, summary_source=source, spent=run.spent, item=item)
     return with_facts(run.book, run.state(), made, rule, notes=notes, noticed=noticed)
 
 
@@ -340,7 +341,7 @@ def notes_of(so_far: HandedOver) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def answer_stream(run: TurnContext) -> AnswerStream:
+def answer_stream(run: TurnContext, *, is_provisional: bool = False) -> AnswerStream:
     """Return where the text of a turn's answer goes while it comes."""
     message_id = run.turn().message_id
 
@@ -351,4 +352,9 @@ def answer_stream(run: TurnContext) -> AnswerStream:
     def keep(piece: str) -> None:
         run.commit(lambda now: decide.stream(now, run.turn_id, piece))
 
-    return AnswerStream(send=send, keep=keep, monotonic=run.book.clock.monotonic)
+    return AnswerStream(
+        send=send,
+        keep=keep,
+        monotonic=run.book.clock.monotonic,
+        is_provisional=is_provisional,
+    )

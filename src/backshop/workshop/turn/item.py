@@ -23,7 +23,7 @@ from ..prompt.inputs import Artifacts
 from ..transcript import entries
 from . import artifact, outcome, plan
 from .artifact import HandedOver
-from .context import Asked, LoopFailed, TurnContext
+from .context import Asked, LoopEnd, LoopFailed, TurnContext
 from .plan import Amended, Item, Plan
 from .research_plan import REFUSED, Refused, gap
 from .step import HandIn
@@ -129,11 +129,11 @@ def told_before(run: TurnContext) -> str:
     if not turn.left:
         return RAN_OUT
     made = (e for e in entries(run.state()) if e.batch_id in turn.left)
-    lines = [_line(run, one) for one in made if one.turn_id == turn.turn_id]
+    lines = [told_write(run, one) for one in made if one.turn_id == turn.turn_id]
     return "\n".join((GO_ON, *lines[-WRITES_TOLD:]))
 
 
-def _line(run: TurnContext, entry: ToolEntry) -> str:
+def told_write(run: TurnContext, entry: ToolEntry) -> str:
     """Return a write that stands, as the next attempt is told of it."""
     given = evidence.arguments(run.book, entry)
     named = given.get("operations")
@@ -161,25 +161,39 @@ def _attempt(
             key="implement",
             step=standing.prompt,
             artifacts=Artifacts(
-                plan=so_far.plan_text, item=item.line, reports=so_far.reports, failure=failure
+                research=so_far.research,
+                plan=so_far.plan_text,
+                item=item.line,
+                reports=so_far.reports,
+                failure=failure,
             ),
             notes=notes,
             item=item.number,
             attempt=attempt,
         )
-        response = run.ask(asked)
+        ended = run.loop(asked)
+        response = ended.response
         if response.finish_reason in REFUSED:
             raise Refused(response.text or "")
-        found = outcome.item_outcome(response.text or "")
+        found = _declared(outcome.item_outcome(response.text or ""), ended)
         turn = run.turn()
         is_said = found.no_change is not None or found.status != "done"
         if turn.batches or turn.left or is_said:
             return found
     refused = evidence.refused_of(run.state(), run.turn(), item.number, attempt)
-    return replace(found, status="failed", reason=_nothing_came(refused)) if refused else found
+    return replace(found, status="failed", reason=nothing_came(refused)) if refused else found
 
 
-def _nothing_came(refused: Sequence[ToolEntry]) -> str:
+def _declared(found: outcome.ItemOutcome, ended: LoopEnd) -> outcome.ItemOutcome:
+    """Return how an item came out; what was declared by a tool counts before its text."""
+    failure = ended.declared.failure
+    if failure is None:
+        return found
+    status = "unfinished" if failure.keep_changes else "failed"
+    return replace(found, status=status, reason=" ".join(failure.reason.split()))
+
+
+def nothing_came(refused: Sequence[ToolEntry]) -> str:
     """Return why an item that tried to write and wrote nothing is not done (W11.11)."""
     reasons = dict.fromkeys(one.error or "failed" for one in refused)
     return f"every write of it was refused: {', '.join(reasons)}"

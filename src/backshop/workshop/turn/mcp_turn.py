@@ -39,7 +39,7 @@ from ..cut import cut_bytes
 from ..signals import Publish
 from ..tool.phase import WRITING_TOOLS
 from ..tool.recall import AgentSpace
-from ..tool.tool_log import Loop, ToolJournal
+from ..tool.tool_log import UNHEARD, Loop, ToolJournal
 from . import artifact, ending, outcome
 from . import start as turn_start
 from .lease import Hold
@@ -307,7 +307,7 @@ class Outside:
             turn, hold = self._seat.turn(), self._seat.hold
         loop, author = self._loop(turn, hold), self._author(turn, hold)
         journal = ToolJournal(
-            self._book, loop, publish=self._publish, said=lambda _: None, check=lambda: None
+            self._book, loop, publish=self._publish, said=UNHEARD, check=lambda: None
         )
         call = ToolCall(id=self._book.new("tr"), name=tool.name, arguments=dict(arguments))
         space = AgentSpace(self._book.bench, self.bench_id, author, journal.commit, self._book)
@@ -325,7 +325,7 @@ class Outside:
         except BackshopError as error:
             value = {"error_code": error.code, "hints": list(error.hints)}
             result = ToolResult.failure(error.reason or "failed", error.message, value)
-        return result, journal.called(self._called(call, tool, result), lambda _: "")
+        return result, journal.called(self._called(call, tool, result))
 
     def _called(self, call: ToolCall, tool: Tool, result: ToolResult) -> Called:
         text, put = result.text(), self._book.store.blobs.put

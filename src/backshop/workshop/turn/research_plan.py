@@ -46,9 +46,9 @@ def research(run: TurnContext, standing: Standing, _: HandedOver) -> HandIn:
 def make_plan(run: TurnContext, standing: Standing, so_far: HandedOver) -> HandIn:
     """Turn the research into a checklist; one repair, then what can be used is used."""
     given = Artifacts(research=so_far.research)
-    found = Intake()
+    found = plan.intake(so_far.wished) if so_far.wished else Intake()
     notes: tuple[str, ...] = ()
-    for _ in range(2):
+    for _ in range(0 if found.plan and found.plan.items else 2):
         response = _asked(
             run, Asked(key="plan", step=standing.prompt, artifacts=given, notes=notes)
         )

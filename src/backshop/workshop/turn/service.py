@@ -33,11 +33,24 @@ from .lease import Hold, held, is_alive, owner_of
 from .step import step_of
 from .worker_turn import TurnQueue, is_left_to_us, looked_for_no_more, require_program
 
+FLOW_OF_BEFORE = "rpi"  # of workbenches made when there was no other but `compat`
 LEFT_KEPT = 1000
 SESSIONS_KEPT = 16
 SESSION_EVENTS_KEPT = 4_000  # of all of them together
 Admit = Callable[[UserId | None], None]
 """Refuses one more turn of somebody's; None is the home's owner."""
+
+
+def flow_with(adapter: ModelAdapter, flow: str) -> str:
+    """Return the flow a model can work in: a script in its own, one without tools in `compat`."""
+    if flow == "auto" and not adapter.capabilities.tools:
+        return "compat"
+    return adapter.capabilities.flow or flow if flow != "compat" else flow
+
+
+def _require_tools(adapter: ModelAdapter) -> None:
+    if not adapter.capabilities.tools:
+        raise ModelUnavailable("this model cannot call tools", reason="model_unavailable")
 
 
 def anybody(user: UserId | None) -> None:
@@ -92,13 +105,14 @@ class Turns:
             return self.answered(known, found.turn.turn_id)
         if found.turn is not None:
             return self._resumed(bench_id, known, found.turn, is_by_worker)
-        flow = flow or self.flow_of(known)
+        flow = flow or decide.flow_named(request.flow) or self.flow_of(known)
         try:
             adapter = self.adapter(bench_id, self.model_of(known), flow)
         except (ModelUnavailable, ConsentRequired, ProviderNotConfigured) as error:
             with suppress(BackshopError):  # whatever keeps the mark away must not hide the reason
                 self._refused(bench_id, found.record.message_id, problem_of(error.info("workshop")))
             raise
+        flow = flow_with(adapter, flow)
         wish = self.wish(bench_id, found.record.message_id, adapter, flow)
         if request.workflow_id is not None:
             wish = turn_start.driven(wish, request.workflow_id)
@@ -142,6 +156,8 @@ class Turns:
         if known.model_id is not None and known.model_id != turn.model_id:
             model_id = known.model_id  # the person switched meanwhile (W12.2)
         adapter = self.adapter(bench_id, model_id, turn.flow)
+        if turn.flow != "compat":
+            _require_tools(adapter)
         wish = turn_start.again(
             self._book, self._driving, turn, adapter.model_id, is_by_worker=is_by_worker
         )
@@ -370,8 +386,8 @@ class Turns:
             raise ModelUnavailable(
                 f"this model cannot be used: {error.message}", reason="model_unavailable"
             ) from error
-        if flow == "rpi" and not adapter.capabilities.tools:
-            raise ModelUnavailable("this model cannot call tools", reason="model_unavailable")
+        if flow == "rpi":
+            _require_tools(adapter)
         adapter.check_consent()
         return adapter
 
@@ -381,7 +397,7 @@ class Turns:
 
     def flow_of(self, known: WorkshopState) -> str:
         """Return how the next turn is executed (W1.4)."""
-        return known.flow or self._settings.flow
+        return known.flow or self._settings.flow or known.default_flow or FLOW_OF_BEFORE
 
     def default_of(self, known: WorkshopState) -> str:
         """Return the bench's default, else the person's."""
@@ -395,6 +411,7 @@ class Turns:
         return Answered(
             facts=facts,
             facts_lines=() if facts is None else turn_facts.told(facts),
+            facts_first=None if facts is None else len(turn_facts.first(facts)) or None,
             message_id=turn.message_id if has_record else None,
             has_draft=known.bench.draft is not None,
             turn_id=turn_id,

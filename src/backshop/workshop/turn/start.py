@@ -15,7 +15,7 @@ from backshop.store import Write
 from ..conversation import decide
 from ..conversation.events import Step
 from ..conversation.repository import Conversations, rails_session
-from ..conversation.state import RPI, Turn, WorkshopState
+from ..conversation.state import AUTO, RPI, Turn, WorkshopState
 from ..conversation.stream import FOLD
 from .lease import Hold
 from .step import step_of
@@ -41,7 +41,10 @@ def wish(
     if flow == "compat":
         return plain
     return replace(
-        plain, run_id=did("run", session_id, turn_id), session_id=session_id, workflow_id=RPI
+        plain,
+        run_id=did("run", session_id, turn_id),
+        session_id=session_id,
+        workflow_id=AUTO if flow == "auto" else RPI,
     )
 
 
@@ -65,13 +68,13 @@ def again(
 
 
 def driven(wish: decide.Begin, workflow_id: str) -> decide.Begin:
-    """Return a turn as another workflow drives it; only flow `rpi` has workflows.
+    """Return a turn as another workflow drives it; flow `compat` has none.
 
     Raises:
         ValidationFailed: the flow has none.
     """
     if wish.run_id is None:
-        raise ValidationFailed("a workflow drives turns of flow rpi only", reason="bad_params")
+        raise ValidationFailed("no workflow drives turns of flow compat", reason="bad_params")
     return replace(wish, workflow_id=workflow_id)
 
 

@@ -16,7 +16,7 @@ from backshop.rails import Pending
 
 from ..conversation.decide import StepResult
 from ..conversation.events import Step
-from ..conversation.state import RPI
+from ..conversation.state import BUILTIN
 from ..tool.phase import PhaseKey
 
 LABEL_MAX_CHARS = 200
@@ -25,6 +25,7 @@ LABEL_MAX_CHARS = 200
 class StepKind(StrEnum):
     """What a step has to bring."""
 
+    WORK = "wr.contracts.auto_work"
     RESEARCH = "wr.contracts.rpi_research"
     PLAN = "wr.contracts.rpi_plan"
     ITEM = "wr.contracts.rpi_item_result"
@@ -35,6 +36,7 @@ class StepKind(StrEnum):
 
 PHASES: Mapping[StepKind, PhaseKey] = MappingProxyType(
     {
+        StepKind.WORK: PhaseKey.IMPLEMENT,
         StepKind.RESEARCH: PhaseKey.RESEARCH,
         StepKind.PLAN: PhaseKey.PLAN,
         StepKind.ITEM: PhaseKey.IMPLEMENT,
@@ -60,7 +62,7 @@ def kind_of(pending: Pending) -> StepKind:
     """Return what the pending step has to bring; a run that is complete lacks its answer."""
     if pending.is_complete:
         return StepKind.ANSWER
-    if pending.workflow_id != RPI:
+    if pending.workflow_id not in BUILTIN:
         return StepKind.OTHER
     try:
         return StepKind(pending.contract_ref or "")
@@ -78,6 +80,9 @@ def step_of(pending: Pending, done_items: int = 0) -> Step:
         item = listed[place] if place < len(listed) else None
         label = item.get("label") if isinstance(item, Mapping) else None
         number, total = place + 1, len(listed)
+    elif kind is StepKind.WORK:
+        number = total = 1
+        label = None
     elif kind is StepKind.OTHER:
         number = total = done_items + 1  # how many a workflow takes nobody knows
         label = None
@@ -90,6 +95,7 @@ def step_of(pending: Pending, done_items: int = 0) -> Step:
         number=number,
         total=total,
         label=said[:LABEL_MAX_CHARS],
+        is_direct=kind is StepKind.WORK,
     )
 
 

@@ -76,7 +76,7 @@ def set_cells(session: Session, op: Op) -> str:
     edit.load({place[0] for place, *_ in decoded})
     places = {place for place, *_ in decoded}
     for place, value, kind, look, at in decoded:
-        _write(session, edit, place, value, kind, look, at, places)
+        write_cell(session, edit, place, value, kind, look, at, places)
         session.aim(edit, Area(*place, *place))
     _note_numeric_text(session, edit, [(place, value) for place, value, *_ in decoded])
     return f"{edit.sheet.name}: {_cells(len(decoded))} set"
@@ -197,7 +197,7 @@ def _write_block(
                 session.warnings.add("merged_skipped", where=cell_name(*place))
                 continue
             new = content(value, kinds[j], at, session.book.date_1904, session.warnings)
-            _write(session, edit, place, new, kinds[j], look, at, places)
+            write_cell(session, edit, place, new, kinds[j], look, at, places)
             written.append((place, new))
     session.aim(edit, area)
     _note_numeric_text(session, edit, written)
@@ -223,7 +223,7 @@ def _kinds(types: Json, width: int, where: str) -> list[str]:
     return (kinds + ["auto"] * width)[: max(width, len(kinds))]
 
 
-def _write(
+def write_cell(
     session: Session,
     edit: SheetEdit,
     place: tuple[int, int],
@@ -233,6 +233,7 @@ def _write(
     where: str,
     places: set[tuple[int, int]],
 ) -> None:
+    """Let a cell hold something; `places` are all cells that the operation writes."""
     session.check_writable(edit, *place, where)
     refuse_arrays(edit, place, where, places)
     header = renamed_header(edit.tables, place, new, where)

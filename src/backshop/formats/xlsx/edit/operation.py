@@ -8,6 +8,7 @@ from backshop.formats.protocol import Op
 from backshop.formats.write.operation import Arg, OpSpec
 
 from . import cell_operation, sheet_operation
+from .formula_fill import fill_formula
 from .session import Session
 from .summary import summarize_by_category
 
@@ -33,6 +34,7 @@ SPECS = (
             _STYLE,
         ),
     ),
+    OpSpec("fill_formula", (_SHEET, _RANGE, Arg("formula", str, required=True), _STYLE)),
     OpSpec("append_rows", (_SHEET, _VALUES, _NULLS, _STYLE)),
     OpSpec("clear_range", (_SHEET, _RANGE, Arg("what", str, default="values"))),
     OpSpec("set_style", (_SHEET, _RANGE, Arg("style", object, required=True))),
@@ -59,6 +61,7 @@ RUN: dict[str, Callable[[Session, Op], str]] = {
     "delete_sheet": sheet_operation.delete_sheet,
     "set_cells": cell_operation.set_cells,
     "set_range": cell_operation.set_range,
+    "fill_formula": fill_formula,
     "append_rows": cell_operation.append_rows,
     "clear_range": cell_operation.clear_range,
     "set_style": cell_operation.set_style,

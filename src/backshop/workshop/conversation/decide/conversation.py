@@ -16,7 +16,7 @@ from backshop.workshop.errors import DraftInTheWay, TurnActive
 MESSAGE_MAX_BYTES = 100 * 1024  # W5.2
 CLIENT_ID_MAX_CHARS = 200
 TURN_MODES = ("agent", "ask")
-FLOWS = ("rpi", "compat")
+FLOWS = ("auto", "rpi", "compat")
 ORIGINS = ("web", "cli", "rpc", "mcp")
 
 Fact = BenchEvent | ev.WorkshopEvent
@@ -110,11 +110,22 @@ def set_default_model(state: WorkshopState, model_id: str) -> list[Fact]:
     return [] if model_id == state.default_model_id else [ev.DefaultModelSet(model_id=model_id)]
 
 
-def set_flow(state: WorkshopState, flow: str, current: str) -> list[Fact]:
+def set_flow(state: WorkshopState, flow: str) -> list[Fact]:
     """Choose how turns are executed (W1.4)."""
     require_started(state)
     _one_of("flow", flow, FLOWS)
-    return [] if flow == current else [ev.FlowSet(flow=flow)]
+    return [] if flow == state.flow else [ev.FlowSet(flow=flow)]
+
+
+def flow_named(flow: str | None) -> str | None:
+    """Return a flow somebody asks for, None where they leave it open.
+
+    Raises:
+        ValidationFailed: there is no such flow.
+    """
+    if flow is not None:
+        _one_of("flow", flow, FLOWS)
+    return flow
 
 
 def dismiss(state: WorkshopState, draft_id: str, reminder: str) -> list[Fact]:

@@ -8,7 +8,7 @@ from backshop.base.errors import NotFound, ValidationFailed
 from backshop.base.ids import MessageId
 from backshop.workshop.conversation import fold
 from backshop.workshop.conversation.events import Step
-from backshop.workshop.conversation.state import Record, Turn, WorkshopState
+from backshop.workshop.conversation.state import BUILTIN, RPI, Record, Turn, WorkshopState
 from backshop.workshop.errors import PublishedMoved
 
 from ..events import Begin
@@ -61,14 +61,21 @@ def _answered(state: WorkshopState, record: Record) -> Turn | None:
     return next((t for t in found if t.message_id in line), None)
 
 
-def earlier_run(state: WorkshopState, record: Record) -> Turn | None:
-    """Return the turn whose run the new answer is a branch of (W13.2)."""
+def earlier_run(
+    state: WorkshopState, record: Record, workflow_id: str | None = None
+) -> Turn | None:
+    """Return the turn whose run the new answer is a branch of (W13.2).
+
+    A turn of another flow follows another workflow, so that its run cannot be gone on with.
+    """
     found = [
         turn
         for turn in state.turns.values()
         if turn.user_message_id == record.message_id and turn.run_id is not None
     ]
-    return max(found, key=lambda turn: turn.started_ms, default=None)
+    newest = max(found, key=lambda turn: turn.started_ms, default=None)
+    own = None if newest is None else newest.workflow_id or RPI
+    return newest if own not in BUILTIN or workflow_id in (None, own) else None
 
 
 def require_again(

@@ -48,6 +48,8 @@ class Ending:
     session_seq: int = 0
     facts: TurnFacts | None = None
     """What is true of the turn then; None of one that could not write."""
+    item: ev.ItemEnd | None = None
+    """How direct work came out, where the turn ends with it."""
 
 
 def outlook(state: WorkshopState, message_id: str) -> Outlook:
@@ -153,7 +155,11 @@ def resume(state: WorkshopState, wish: Resume) -> list[Fact]:
     facts: list[Fact] = []
     if turn.message_id in state.records:
         facts.append(HeadMoved(message_id=turn.user_message_id, actor="agent"))
-    facts += _rolled_back(state, turn, wish.revision_id, wish.message_id)
+    if turn.is_direct and turn.batches:  # it was stopped; what it wrote stays (W11.28)
+        facts.append(_left_unfinished(turn, 1, "the work was stopped"))
+        facts += _bound(state, wish.revision_id, wish.message_id)
+    else:
+        facts += _rolled_back(state, turn, wish.revision_id, wish.message_id)
     return [*facts, made_from(ev.TurnResumed, wish, without=("revision_id",))]
 
 
@@ -206,6 +212,8 @@ class StepResult:
     dropped: int = 0
     is_taken_back: bool = False
     """Whether what the last attempt wrote goes, although what earlier ones wrote may stay."""
+    is_planned: bool = False
+    """Whether direct work goes over to a plan."""
     answer: Ending | None = None
 
 
@@ -222,6 +230,8 @@ def step_done(
     if result.answer is not None:
         return end(state, result.answer)
     ended = ev.StepEnded(turn_id=turn_id, phase=step.phase, next=following)
+    if result.is_planned:
+        return [replace(ended, is_planned=True)]
     if step.number is None:
         return [ended]
     facts: list[Fact] = []
@@ -275,18 +285,19 @@ def _announced(turn: Turn) -> dict[str, Any]:
 
 def leave_unfinished(state: WorkshopState, turn_id: TurnId, number: int, reason: str) -> list[Fact]:
     """End an attempt that ran out of requests; what it wrote stays, the next goes on (W11.13)."""
-    turn = running(state, turn_id)
-    return [
-        ev.ItemLeftUnfinished(
-            turn_id=turn_id,
-            number=number,
-            attempt=turn.failed_attempts + 1,
-            reason=reason,
-            run_id=turn.run_id,
-            node_id=turn.node_id,
-            **_announced(turn),
-        )
-    ]
+    return [_left_unfinished(running(state, turn_id), number, reason)]
+
+
+def _left_unfinished(turn: Turn, number: int, reason: str) -> ev.ItemLeftUnfinished:
+    return ev.ItemLeftUnfinished(
+        turn_id=turn.turn_id,
+        number=number,
+        attempt=turn.failed_attempts + 1,
+        reason=reason,
+        run_id=turn.run_id,
+        node_id=turn.node_id,
+        **_announced(turn),
+    )
 
 
 def _rolled_back(
@@ -294,15 +305,20 @@ def _rolled_back(
 ) -> Sequence[Fact]:
     """Return what brings the Draft back to where the phase or item began (W10.6)."""
     if not turn.batches:
-        if turn.message_id == message_id or state.bench.draft is None:
-            return ()
-        kept = state.bench.revision(state.bench.draft.revision_id)
-        return bench_decide.rewind(
-            state.bench, kept, revision_id, message_id, kind="turn", actor="agent"
-        )
+        return () if turn.message_id == message_id else _bound(state, revision_id, message_id)
     start = None if turn.boundary is None else state.bench.revision(turn.boundary)
     return bench_decide.rewind(
         state.bench, start, revision_id, message_id, kind="rollback", actor="agent"
+    )
+
+
+def _bound(state: WorkshopState, revision_id: RevisionId, message_id: MessageId) -> Sequence[Fact]:
+    """Return what binds the Draft as it is to another answer."""
+    if state.bench.draft is None:
+        return ()
+    kept = state.bench.revision(state.bench.draft.revision_id)
+    return bench_decide.rewind(
+        state.bench, kept, revision_id, message_id, kind="turn", actor="agent"
     )
 
 
@@ -332,7 +348,9 @@ def end(state: WorkshopState, wish: Ending) -> list[Fact]:
     turn = running(state, wish.turn_id)
     facts: list[Fact] = []
     draft = state.bench.draft
-    if draft is not None and draft.tree == draft.base_tree and turn.has_written:
+    if wish.item is not None and wish.item.status == "failed":
+        facts += _rolled_back(state, turn, wish.revision_id, turn.message_id)
+    elif draft is not None and draft.tree == draft.base_tree and turn.has_written:
         facts += bench_decide.rewind(
             state.bench, None, wish.revision_id, turn.message_id, kind="turn", actor="agent"
         )
@@ -352,6 +370,7 @@ def end(state: WorkshopState, wish: Ending) -> list[Fact]:
             session_seq=wish.session_seq,
             facts=wish.facts,
             aborted=None if turn.phase is None else wish.status != "complete",
+            item=wish.item,
         ),
         *_headed(state, turn),
         *_switch_told(state, turn, wish.switch_id),
@@ -372,7 +391,9 @@ def pause(state: WorkshopState, wish: Ending) -> list[Fact]:
     assert wish.problem is not None
     phase = turn.phase or ("reply" if turn.flow == "compat" else "research")
     facts: list[Fact] = []
-    if turn.batches:
+    if turn.batches and turn.is_direct:
+        facts.append(_left_unfinished(turn, 1, wish.problem.message))
+    elif turn.batches:
         facts += _rolled_back(state, turn, wish.revision_id, turn.message_id)
     facts += [
         ev.TurnPaused(

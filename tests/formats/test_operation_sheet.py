@@ -1,0 +1,134 @@
+"""Operation sheets: true to the formats, short, and every example works."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pptx import Presentation
+from pptx.util import Inches
+
+from backshop.formats import FormatError, OpsRequest, operation_sheet
+from backshop.formats import docx as docx_format
+from backshop.formats import pptx as pptx_format
+from backshop.formats import xlsx as xlsx_format
+from backshop.formats.capability import SPECS
+from backshop.formats.docx.edit import schema as docx
+from backshop.formats.operation_example import EXAMPLES
+from backshop.formats.pptx import schema as pptx
+from backshop.formats.write import style as words
+from backshop.formats.xlsx.book.stylesheet import LOOK_FIELDS
+
+from .office import source
+
+OPERATIONS = [(kind, spec.name) for kind, specs in SPECS.items() for spec in specs]
+SHEET_MAX_BYTES = 3_072
+MODULES: dict[str, Any] = {"xlsx": xlsx_format, "docx": docx_format, "pptx": pptx_format}
+START: dict[str, list[dict[str, Any]]] = {
+    "xlsx": [
+        {"op": "ensure_sheet", "sheet": "Sales"},
+        {
+            "op": "set_range",
+            "sheet": "Sales",
+            "start": "A1",
+            "values": [["Region", "Orders", "Price"], ["North", 3, 2.5], ["South", 4, 1]],
+        },
+        {"op": "merge_cells", "sheet": "Sales", "range": "I1:J1"},
+        {"op": "ensure_sheet", "sheet": "Costs"},
+    ],
+    "docx": [
+        {
+            "op": "set_paragraphs",
+            "paragraphs": [{"text": "Results", "style": "Heading 1"}, "Sales were good."],
+        },
+        {"op": "append_table", "rows": [["Region", "Sales"], ["North", "120"]]},
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory) -> dict[str, Path]:
+    """A workbook, a document and a deck that have what the examples name."""
+    folder = tmp_path_factory.mktemp("examples")
+    made = {kind: folder / f"start.{kind}" for kind in MODULES}
+    for kind, operations in START.items():
+        request = OpsRequest(name=f"start.{kind}", operations=operations, create_new=True)
+        MODULES[kind].apply_ops(None, request, made[kind])
+    deck = Presentation()
+    deck.slides.add_slide(deck.slide_layouts[0]).shapes.title.text = "Board"
+    second = deck.slides.add_slide(deck.slide_layouts[1])
+    second.shapes.title.text, second.placeholders[1].text = "Figures", "Sales rose"
+    third = deck.slides.add_slide(deck.slide_layouts[5])
+    third.shapes.title.text = "Table"
+    third.shapes.add_table(2, 2, Inches(1), Inches(2), Inches(4), Inches(1))
+    deck.save(str(made["pptx"]))
+    return made
+
+
+@pytest.mark.rule("W7.11")
+@pytest.mark.parametrize(("kind", "op"), OPERATIONS)
+def test_the_example_of_an_operation_works_as_it_stands(files, tmp_path, kind, op):
+    tool, call = operation_sheet(kind, op).splitlines()[-1].removeprefix("Example: ").split(" ", 1)
+    asked = json.loads(call)
+    request = OpsRequest(name=asked["path"], operations=asked["operations"])
+
+    done = MODULES[kind].apply_ops(source(files[kind]), request, tmp_path / asked["path"])
+
+    assert tool == f"{kind}_operations"
+    assert [one["op"] for one in asked["operations"]] == [op]
+    assert (done.ops_applied, done.warnings) == (1, ())
+    assert done.changed_parts
+
+
+@pytest.mark.rule("W7.11", "B15.10", "B15.11")
+@pytest.mark.parametrize(
+    ("kind", "styles"),
+    [
+        ("xlsx", LOOK_FIELDS),
+        ("docx", (*docx.RUN_STYLE, *docx.PARAGRAPH_STYLE)),
+        ("pptx", (*pptx.RUN_STYLE, *pptx.PARAGRAPH_STYLE)),
+    ],
+)
+def test_a_sheet_names_every_operation_and_field_and_is_short(kind, styles):
+    text = operation_sheet(kind)
+    signatures = dict(re.findall(r"^- (\w+)\((.*?)\)", text, re.MULTILINE))
+
+    assert list(signatures) == [spec.name for spec in SPECS[kind]] == list(EXAMPLES[kind])
+    for spec in SPECS[kind]:
+        shown = re.findall(r"(\w+)(\??)", re.sub(r"=\w+", "", signatures[spec.name]))
+        told = {name: not mark for name, mark in shown if name not in {"paragraph"}}
+        needed = {arg.name for arg in spec.args if arg.required}
+        assert {name for name, must in told.items() if must and name != "style"} <= needed
+        assert needed <= {name for name, must in told.items() if must}
+        assert {arg.name for arg in spec.args} <= set(told) | set(styles)
+    assert set(styles) <= set(re.findall(r"\w+", text))
+    assert len(text.encode()) <= SHEET_MAX_BYTES
+    assert all(len(operation_sheet(kind, op).encode()) < len(text.encode()) for op in signatures)
+
+
+@pytest.mark.rule("B15.10")
+def test_a_sheet_says_every_fill_pattern():
+    said = re.search(
+        r"fill_pattern: (.*), or light or dark followed by (.*);", operation_sheet("xlsx")
+    )
+
+    assert said is not None
+    both = [f"{shade}{kind}" for kind in said[2].split() for shade in ("light", "dark")]
+    assert {*said[1].split(), *both} == set(words.FILL_PATTERNS)
+
+
+@pytest.mark.rule("W7.11")
+def test_what_has_no_sheet_is_answered_with_what_has_one():
+    with pytest.raises(FormatError) as no_kind:
+        operation_sheet("pdf")
+    with pytest.raises(FormatError) as no_op:
+        operation_sheet("pptx", "add_slides")
+
+    assert (no_kind.value.reason, no_kind.value.hints) == (
+        "unsupported_format",
+        ("xlsx", "docx", "pptx"),
+    )
+    assert (no_op.value.reason, no_op.value.hints[0]) == ("unknown_op", "add_slide")

@@ -1,0 +1,294 @@
+"""Flow `auto`: a turn works directly, in one loop, and plans only where the request needs it."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from tests.workshop.conftest import Chat, Step, calls, hears, plan, says, write
+
+from backshop.app import About
+from backshop.base.limits import WORK_FILES_MAX
+
+PLAN = ("request_plan", {"findings": "Two files.", "items": [{"label": "A"}, {"label": "B"}]})
+
+
+def ends(chat: Chat) -> list[str]:
+    """Return the events of the turn's steps."""
+    return [kind.removeprefix("workshop.") for kind in chat.kinds() if "workshop." in kind]
+
+
+@pytest.mark.rule("W11.26", "W1.4")
+def test_direct_work_edits_and_answers_in_one_loop_of_two_calls(chat: Chat) -> None:
+    chat.add({"a.md": "red"})
+    wire = chat.play([calls("work", 1, write("a.md", "blue")), says("work", "It is blue now.")])
+
+    done = chat.ask("Make a.md blue")
+
+    assert (done["status"], done["has_draft"]) == ("complete", True)
+    assert chat.answer()["text"] == "It is blue now."
+    assert chat.answer()["metadata"]["flow"] == "auto"
+    assert chat.facts() == ["1 file was changed: a.md (modified, 1 line change)"]
+    assert [one.purpose for one in wire.requests] == ["work", "work"]
+
+
+@pytest.mark.rule("W11.26", "W4.2")
+def test_direct_work_is_told_as_implement_item_one_of_one(chat: Chat) -> None:
+    chat.add({"a.md": "red"})
+    chat.play([calls("work", 1, write("a.md", "blue")), says("work", "Done.")])
+    with chat.shop.hub.subscribe(About(workbench_id=chat.id)) as news:
+        chat.ask()
+        heard = hears(news, lambda one: one.name == "WorkshopTurnFinished")
+
+    told = [(one.name, one.payload.get("phase")) for one in heard if "Phase" in one.name]
+    assert told == [
+        ("WorkshopPhaseStarted", "implement"),
+        ("WorkshopPhaseCompleted", "implement"),
+    ]
+    steps = [one.payload for one in heard if one.name == "WorkshopImplementProgress"]
+    assert [(one["current_item"], one["total_items"]) for one in steps] == [(1, 1)]
+
+
+@pytest.mark.rule("W6.16")
+def test_each_request_of_direct_work_begins_with_the_whole_one_before_it(chat: Chat) -> None:
+    chat.add({"a.md": "red", "long.txt": "x\n" * 30_000})
+    wire = chat.play(
+        [
+            calls("work", 1, ("read_file", {"path": "long.txt"})),
+            calls("work", 2, ("read_file", {"path": "a.md"}), ("list_files", {})),
+            calls("work", 3, write("a.md", "blue")),
+            says("work", "Done."),
+        ]
+    )
+
+    chat.ask("Make a.md blue")
+
+    sent = [(one.tools, one.tool_choice, one.effort, one.messages) for one in wire.requests]
+    assert len(sent) == 4
+    for before, after in pairwise(sent):
+        assert after[:3] == before[:3]
+        assert after[3][: len(before[3])] == before[3]
+
+
+@pytest.mark.rule("W11.26")
+def test_a_question_is_answered_by_direct_work_without_a_plan_or_a_draft(chat: Chat) -> None:
+    chat.add({"a.md": "red"})
+    wire = chat.play([says("work", "Red.")])
+
+    done = chat.ask("Which colour?")
+
+    assert (done["status"], done["has_draft"], chat.answer()["text"]) == ("complete", False, "Red.")
+    assert chat.facts() == ["No file was changed."]
+    assert len(wire.requests) == 1
+
+
+@pytest.mark.rule("W11.26", "W1.5")
+def test_direct_work_that_only_answers_may_write_nothing(chat: Chat) -> None:
+    chat.add({"a.md": "red"})
+    wire = chat.play(
+        [
+            calls("work", 1, write("a.md", "blue")),
+            calls("work", 2, PLAN),
+            says("work", "I may not."),
+        ]
+    )
+
+    done = chat.ask("Make it blue", mode="ask")
+
+    assert (done["status"], done["has_draft"]) == ("complete", False)
+    told = [one.text for one in wire.requests[-1].messages if one.role == "tool"]
+    assert ["only answers" in one for one in told] == [True, True]
+
+
+@pytest.mark.rule("W11.27")
+def test_a_plan_that_direct_work_asks_for_costs_no_call_of_its_own(chat: Chat) -> None:
+    chat.add({"a.md": "red"})
+    wire = chat.play(
+        [
+            calls("work", 1, write("a.md", "blue")),
+            calls("work", 2, PLAN),
+            calls("implement", 1, write("b.md", "b"), item=1),
+            calls("implement", 1, write("c.md", "c"), item=2),
+            says("implement", "Wrote it."),
+            says("summary", "All three."),
+        ]
+    )
+
+    done = chat.ask()
+
+    assert (done["status"], done["has_draft"], chat.answer()["text"]) == (
+        *("complete", True),
+        "All three.",
+    )
+    purposes = [str(one.purpose) for one in wire.requests]
+    assert purposes == ["work", "work", *["implement"] * 4, "summary"]
+    assert chat.draft() == {"a.md": "blue", "b.md": "b", "c.md": "c"}
+    assert chat.facts()[-1] == "2 of 2 items done."
+    shown = chat.call("WorkshopGetPlan")
+    assert [one["label"] for one in shown["items"]] == ["A", "B"]
+    assert "Two files." in shown["research_md"]
+    assert "write_text_file on a.md" in shown["research_md"]
+
+
+@pytest.mark.rule("W11.27")
+def test_a_plan_of_one_item_is_refused_and_done_directly(chat: Chat) -> None:
+    chat.add({"a.md": "red"})
+    one: tuple[str, dict[str, Any]] = ("request_plan", {"findings": "x", "items": [{"label": "A"}]})
+    wire = chat.play(
+        [calls("work", 1, one), calls("work", 2, write("a.md", "blue")), says("work", "Done.")]
+    )
+
+    done = chat.ask()
+
+    assert (done["status"], chat.draft()) == ("complete", {"a.md": "blue"})
+    answers = [one.text for one in wire.requests[1].messages if one.role == "tool"]
+    assert "do it directly" in answers[0]
+
+
+@pytest.mark.rule("W11.27")
+def test_direct_work_that_never_plans_is_made_to_and_keeps_what_it_wrote(chat: Chat) -> None:
+    chat.add({"a.md": "red"})
+    rushed: list[Step] = [calls("work", turn, write(f"{turn}.md", "x")) for turn in range(1, 20)]
+    wire = chat.play(
+        [
+            *rushed,
+            says("plan", plan("Rest")),
+            calls("implement", 1, write("rest.md", "r")),
+            says("implement", "Wrote it."),
+            says("summary", "All."),
+        ]
+    )
+
+    done = chat.ask("Write twenty files")
+
+    assert done["status"] == "complete"
+    kept = {f"{number}.md": "x" for number in range(1, WORK_FILES_MAX + 1)}
+    assert chat.draft() == {"a.md": "red", **kept, "rest.md": "r"}
+    told = [one.text for one in wire.requests[WORK_FILES_MAX + 1].messages if one.role == "tool"]
+    assert any("near its limit" in one for one in told)
+    assert "request_plan" in told[-1]
+    purposes = [str(one.purpose) for one in wire.requests]
+    assert purposes[WORK_FILES_MAX + 2] == "plan"
+
+
+@pytest.mark.rule("W11.21", "W11.26")
+@pytest.mark.parametrize(
+    ("keep", "texts", "said"),
+    [
+        (False, None, "The work failed (no such sheet); 1 write of it was taken back."),
+        (True, {"a.md": "blue"}, "The work is unfinished (no such sheet); 1 write of it stays."),
+    ],
+)
+def test_direct_work_says_itself_that_it_failed(
+    chat: Chat, keep: bool, texts: dict[str, str] | None, said: str
+) -> None:
+    chat.add({"a.md": "red"})
+    chat.play(
+        [
+            calls("work", 1, write("a.md", "blue")),
+            calls("work", 2, ("report_failure", {"reason": "no such sheet", "keep_changes": keep})),
+            says("work", "It cannot be done."),
+        ]
+    )
+
+    done = chat.ask()
+
+    assert (done["status"], done["has_draft"]) == ("complete", texts is not None)
+    assert said in chat.facts()
+    if texts is not None:
+        assert chat.draft() == texts
+
+
+@pytest.mark.rule("W11.28", "W5.12")
+@pytest.mark.parametrize(
+    ("wrote", "error", "status"),
+    [
+        (False, "auth", "failed"),
+        (True, "auth", "paused"),
+        (False, "empty", "failed"),
+        (True, "empty", "paused"),
+    ],
+)
+def test_direct_work_that_breaks_off_keeps_what_it_wrote(
+    chat: Chat, wrote: bool, error: str, status: str
+) -> None:
+    chat.add({"a.md": "red"})
+    broken: Step = {"when": {"purpose": "work"}, "times": 0, "respond": {"error": error}}
+    chat.play([*([calls("work", 1, write("a.md", "blue"))] if wrote else []), broken])
+
+    done = chat.ask()
+
+    assert (done["status"], done["has_draft"]) == (status, wrote)
+    if wrote:
+        assert chat.draft() == {"a.md": "blue"}
+
+
+@pytest.mark.rule("W11.28", "W12.2")
+def test_direct_work_goes_on_with_what_it_wrote_and_doubles_nothing(chat: Chat) -> None:
+    chat.add({"a.md": "one\n"})
+    more = ("edit_text_file", {"path": "a.md", "edits": [{"search": "one", "replace": "one one"}]})
+    broken: Step = {"when": {"purpose": "work", "turn": 2}, "respond": {"error": "auth"}}
+    wire = chat.play([calls("work", 1, more), broken, says("work", "Done.")])
+    first = chat.ask()
+    assert (first["status"], chat.draft()) == ("paused", {"a.md": "one one\n"})
+
+    done = chat.call("WorkshopRunAgent", message_id=chat.state()["resumable_turn"]["message_id"])
+
+    assert (done["status"], chat.draft()) == ("complete", {"a.md": "one one\n"})
+    told = wire.requests[2].messages[-1].text
+    assert "edit_text_file on a.md" in told
+
+
+@pytest.mark.rule("W5.8", "M10.5")
+def test_text_of_direct_work_is_the_answer_only_where_no_call_comes_with_it(chat: Chat) -> None:
+    chat.add({"a.md": "red"})
+    first = calls("work", 1, write("a.md", "blue"))
+    first["respond"]["text"] = "Let me see."
+    chat.play([first, says("work", "It is blue.")])
+    with chat.shop.hub.subscribe(About(workbench_id=chat.id)) as news:
+        chat.ask()
+        heard = hears(news, lambda one: one.name == "WorkshopTurnFinished")
+
+    assert chat.answer()["text"] == "It is blue."
+    said = [one.payload for one in heard if one.name == "WorkshopAgentProgress"]
+    assert [one["text"] for one in said] == ["Let me see."]
+    deltas = [one.payload for one in heard if one.name == "WorkshopAssistantStream"]
+    assert [(one["token_delta"], one["delta_seq"]) for one in deltas] == [
+        ("Let me see.", 0),
+        ("It is blue.", 0),
+    ]
+
+
+@pytest.mark.rule("W1.4")
+def test_a_flow_holds_for_one_message_or_for_a_bench(chat: Chat) -> None:
+    chat.add({"a.md": "red"})
+    chat.play([says("reply", "Hm."), says("proposal", "{}"), says("work", "Red.")])
+
+    one = chat.call("WorkshopRunAgent", message_id=chat.send("Colour?"), flow="compat")
+    assert (one["status"], chat.answer()["metadata"]["flow"]) == ("complete", "compat")
+
+    chat.ask("Colour?")
+    assert chat.answer()["metadata"]["flow"] == "auto"
+
+    assert chat.refused("WorkshopRunAgent", message_id=chat.send("?"), flow="fast")[0] == (
+        "VALIDATION_FAILED"
+    )
+
+
+@pytest.mark.rule("W1.4", "W15.9")
+def test_an_answer_given_again_in_another_flow_is_a_run_of_its_own(chat: Chat) -> None:
+    chat.add({"a.md": "red"})
+    chat.play([says("work", "Red."), says("reply", "Still red."), says("proposal", "{}")])
+    chat.ask("Colour?")
+    first = chat.answer()["metadata"]["run_id"]
+
+    again = chat.call("WorkshopRegenerate")
+    assert (again["status"], chat.answer()["metadata"]["run_id"]) == ("complete", first)
+
+    chat.call("WorkshopSetFlow", flow="rpi")
+    chat.play([says("research", "R"), says("plan", "## Items\nnone"), says("summary", "Red!")])
+    other = chat.call("WorkshopRegenerate")
+
+    assert (other["status"], chat.answer()["text"]) == ("complete", "Red!")
+    assert chat.answer()["metadata"]["run_id"] != first
