@@ -109,7 +109,7 @@ class OneWord(Task):
             f"{topic}.{'md' if number % 3 else 'txt'}": self._note(topic, number).encode()
             for number, topic in enumerate(_TOPICS, 1)
         }
-        agreements = {f"agreement-{n}.docx": _agreement("30 days") for n in (1, 2)}
+        agreements = {f"agreement-{n}.docx": _document(_clauses("30 days")) for n in (1, 2)}
         orders = {f"orders-{n}.xlsx": _orders(20 * n) for n in (1, 2)}
         talks = {f"talk-{n}.pptx": _talk(4 * n) for n in (1, 2)}
         return {**notes, **agreements, **orders, **talks}
@@ -164,7 +164,7 @@ class Question(Task):
     name = "question over two files"
     mode = "ask"
     request = (
-        "How many days is the notice period in agreement.docx, and what do the orders of Halden "
+        "How many days is the notice period in agreement.pdf, and what do the orders of Halden "
         "Marine in orders.xlsx come to in all?"
     )
     plan_item = "none"
@@ -172,7 +172,7 @@ class Question(Task):
 
     def files(self) -> Files:
         """Return an agreement and a table of orders."""
-        return {"agreement.docx": _agreement("47 days"), "orders.xlsx": _orders(60)}
+        return {"agreement.pdf": _paper(_clauses("47 days")), "orders.xlsx": _orders(60)}
 
     @property
     def _total(self) -> str:
@@ -184,14 +184,14 @@ class Question(Task):
         query = "SELECT sum(amount) AS total FROM data WHERE customer_id = 'C-108'"
         table = {"path": "orders.xlsx", "sheet": "Orders", "query": query}
         return (
-            Read(self._notice, Call("read_file", {"path": "agreement.docx"})),
+            Read(self._notice, Call("read_file", {"path": "agreement.pdf"})),
             Read(self._total, Call("table_query", table)),
         )
 
     def facts(self) -> tuple[str, ...]:
         """Return both."""
         return (
-            f"agreement.docx, 4.5: {self._notice}",
+            f"agreement.pdf, 4.5: {self._notice}",
             f"orders.xlsx: Halden Marine is C-108, in all {self._total}",
         )
 
@@ -283,19 +283,55 @@ def _rows_of(path: str, sheet: str, area: str) -> Call:
     return Call("read_file", {"path": path, "sheet": sheet, "range": area})
 
 
-def _agreement(notice: str) -> bytes:
-    document: Any = Document()
-    for number, title in enumerate(("Parties", "Delivery", "Prices", "Termination"), 1):
-        document.add_heading(f"{number}. {title}", 1)
-        for part in range(1, 5):
-            document.add_paragraph(
+def _clauses(notice: str) -> list[tuple[str, list[str]]]:
+    titles = ("Parties", "Delivery", "Prices", "Termination")
+    parts = [
+        (
+            f"{number}. {title}",
+            [
                 f"{number}.{part} The parties settle what concerns {title.lower()} in writing; "
                 f"changes take effect after {number * 10 + part} working days unless objected."
-            )
-    document.add_paragraph(f"4.5 The notice period is {notice} to the end of a quarter.")
+                for part in range(1, 5)
+            ],
+        )
+        for number, title in enumerate(titles, 1)
+    ]
+    parts[-1][1].append(f"4.5 The notice period is {notice} to the end of a quarter.")
+    return parts
+
+
+def _document(parts: list[tuple[str, list[str]]]) -> bytes:
+    document: Any = Document()
+    for title, lines in parts:
+        document.add_heading(title, 1)
+        for line in lines:
+            document.add_paragraph(line)
     made = io.BytesIO()
     document.save(made)
     return made.getvalue()
+
+
+def _paper(parts: list[tuple[str, list[str]]]) -> bytes:
+    """Return a PDF of one page with this text on it."""
+    lines = [line for title, under in parts for line in (title, *under)]
+    shown = "".join(f"({line}) Tj T*\n" for line in lines)
+    text = f"BT /F1 7 Tf 40 800 Td 14 TL\n{shown}ET".encode("latin-1")
+    page = "/Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R"
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        f"<< {page} /Resources << /Font << /F1 5 0 R >> >> >>".encode(),
+        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(text), text),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ]
+    made, places = b"%PDF-1.4\n", []
+    for number, body in enumerate(objects, 1):
+        places.append(len(made))
+        made += b"%d 0 obj\n%s\nendobj\n" % (number, body)
+    table = b"".join(b"%010d 00000 n \n" % place for place in places)
+    head = b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1)
+    end = b"trailer << /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n"
+    return made + head + table + end % (len(objects) + 1, len(made))
 
 
 def _talk(slides: int) -> bytes:

@@ -6,7 +6,8 @@ A real home and a real connection; behind it, on this machine, a model that does
 fewest sensible calls from what the requests show (`minimal`). Bytes are those of the HTTP bodies.
 The prefix is what a request shares with the start of the one before it, in the order in which
 providers cache: tools, instructions, messages. The time is what passes between an answer of the
-model and the next request, so all of it is ours.
+model and the next request, so all of it is ours. With COST_BODIES=FOLDER every request is kept
+there, to be looked at.
 """
 
 from __future__ import annotations
@@ -45,9 +46,9 @@ BARS = {  # most calls, most KB in all, by task; for the flow a new workbench ha
     Question: (3, 60.0),
     Lookup: (5, 120.0),
 }
-BEFORE_KB = {OneWord: 385.7, Question: 111.4, Lookup: 281.0}
+BEFORE_KB = {OneWord: 385.7, Question: 84.2, Lookup: 281.0}
 """KB that flow `rpi` of 0.1.0 sent (7, 4 and 9 calls), taken on 2026-11-17 by this script, put
-into a checkout of commit 3b4cce3. The answer to the question was wrong there."""
+into a checkout of commit 3b4cce3."""
 RPI_SHARE = {OneWord: 0.4, Lookup: 0.75}  # of that, at most
 
 
@@ -293,11 +294,11 @@ def main() -> None:
         files.mkdir()
         flows = [flow for flow in FLOWS if knows(shop, flow)]
         run(shop, provider, OneWord(), flows[0], files)
-        costs = {
-            (task, flow): measured(shop, provider, task, flow, files)
-            for task in TASKS
-            for flow in flows
-        }
+        costs = {}
+        for task in TASKS:
+            for flow in flows:
+                costs[task, flow] = measured(shop, provider, task, flow, files)
+                _keep(provider, task, flow)
     _table(costs)
     for flow in FLOWS:
         if flow not in flows:
@@ -306,6 +307,13 @@ def main() -> None:
     head()
     for (task, flow), cost in costs.items():
         _bars(task, flow, cost)
+
+
+def _keep(provider: Provider, task: Task, flow: str) -> None:
+    if folder := os.environ.get("COST_BODIES"):
+        for number, one in enumerate(provider.asked, 1):
+            name = f"{type(task).__name__}-{flow}-{number}.json"
+            (Path(folder) / name).write_bytes(one.body)
 
 
 def _table(costs: dict[tuple[Task, str], Cost]) -> None:
