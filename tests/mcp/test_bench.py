@@ -52,9 +52,10 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
             ("pptx_operations", "board-deck.pptx", "set_notes", {"index": 0, "notes": "More."}),
         )
     ),
-    ("xlsx_get_styles", {"path": "budget-2025.xlsx"}),
-    ("docx_get_styles", {"path": "annual-report.docx"}),
-    ("pptx_get_styles", {"path": "board-deck.pptx"}),
+    ("describe_operations", {"kind": "xlsx"}),
+    ("get_styles", {"path": "budget-2025.xlsx"}),
+    ("get_styles", {"path": "annual-report.docx"}),
+    ("get_styles", {"path": "board-deck.pptx"}),
     ("review_draft", {}),
     ("review_draft", {"path": "note.md"}),
     ("recall_tool_result", {"entry_id": 1}),

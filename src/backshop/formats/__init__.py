@@ -8,7 +8,7 @@ from .diff.remainder import in_pages, told_sheets, told_slides, uncompared, unsa
 from .errors import FormatError, fail, reasons
 from .kind import TAIL_BYTES, FileKind, check_end, classify, kind_of_name
 from .open_table import OpenTable
-from .operation_guide import operation_sheet
+from .operation_guide import explained, operation_sheet
 from .package.archive import members
 from .picture.libreoffice import find_program
 from .picture.rendering import Preview
@@ -61,6 +61,7 @@ __all__ = [
     "Warn",
     "check_end",
     "classify",
+    "explained",
     "fail",
     "find_program",
     "forget",

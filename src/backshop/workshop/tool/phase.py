@@ -37,7 +37,7 @@ class Phase:
     max_turns: int
 
 
-PLAN_TOOLS = frozenset(("read_file", RECALL))
+PLAN_TOOLS = frozenset(("read_file", "describe_operations", RECALL))
 RESEARCH_TOOLS = PLAN_TOOLS | frozenset(
     (
         "list_files",
@@ -48,12 +48,10 @@ RESEARCH_TOOLS = PLAN_TOOLS | frozenset(
         "table_stats",
         "table_read_rows",
         "table_query",
-        "xlsx_get_styles",
-        "docx_get_styles",
-        "pptx_get_styles",
+        "get_styles",
     )
 )
-WRITING_TOOLS = frozenset(
+_WRITING = frozenset(
     (
         "table_export",
         "table_update_from_export",
@@ -62,12 +60,12 @@ WRITING_TOOLS = frozenset(
         "xlsx_operations",
         "docx_operations",
         "pptx_operations",
-        "xlsx_copy_assets",
-        "docx_copy_assets",
-        "pptx_copy_assets",
+        "copy_assets",
     )
 )
-ALL_TOOLS = RESEARCH_TOOLS | WRITING_TOOLS
+ALL_TOOLS = RESEARCH_TOOLS | _WRITING
+WRITING_TOOLS = _WRITING | {f"{kind}_copy_assets" for kind in ("xlsx", "docx", "pptx")}
+"""The tools that write, also under names that older logs have."""
 
 PHASES: Mapping[PhaseKey, Phase] = MappingProxyType(
     {
