@@ -15,7 +15,7 @@ from .errors import fail
 from .operation_example import EXAMPLES
 from .pptx import schema as pptx
 from .write import style as words
-from .write.operation import Arg, OpSpec, nearest
+from .write.operation import Arg, OpSpec, nearest_op
 from .xlsx.book.stylesheet import LOOK_FIELDS
 from .xlsx.edit import operation as xlsx
 from .xlsx.edit.cell_operation import CELL_ARGS
@@ -225,8 +225,9 @@ def sheet(kind: str, op: str | None) -> str:
         return _whole(kind)
     found = next((spec for spec in SPECS[kind] if spec.name == op), None)
     if found is None:
-        known = nearest(op, (spec.name for spec in SPECS[kind]), len(SPECS[kind]))
-        raise fail("unknown_op", f"{op!r} is no operation of {kind}_operations", hints=known)
+        known = nearest_op(op, (spec.name for spec in SPECS[kind]))
+        what = f"{kind}_operations has no operation {op[:60]!r}; did you mean {known[0]}?"
+        raise fail("unknown_op", what, hints=known)
     return _single(kind, found)
 
 

@@ -64,6 +64,7 @@ SEARCHED = shape(
 )
 DESCRIBED = shape({"row_count": COUNT, "columns": LIST}, warnings=WARNINGS)
 ROWS = shape({"columns": LIST, "rows": LIST, "row_count": COUNT}, warnings=WARNINGS)
+SHEET = shape({"kind": TEXT, "sheet": TEXT})
 STYLES = shape({}, warnings=WARNINGS)
 WRITTEN = shape(
     {
@@ -125,15 +126,10 @@ SHAPES: dict[str, Schema] = {
     "table_query": ROWS,
     "table_export": WRITTEN,
     "table_update_from_export": WRITTEN,
-    **{
-        f"{kind}_{verb}": answer
-        for kind in ("xlsx", "docx", "pptx")
-        for verb, answer in (
-            ("operations", WRITTEN),
-            ("get_styles", STYLES),
-            ("copy_assets", WRITTEN),
-        )
-    },
+    **{f"{kind}_operations": WRITTEN for kind in ("xlsx", "docx", "pptx")},
+    "describe_operations": SHEET,
+    "get_styles": STYLES,
+    "copy_assets": WRITTEN,
     "review_draft": REVIEWED,
     "recall_tool_result": RECALLED,
 }

@@ -17,6 +17,7 @@ from backshop.formats.write.operation import (
     decode,
     item_fields,
     problem,
+    read_as,
     read_runs,
     strip_controls,
 )
@@ -237,8 +238,9 @@ def _cell(item: Json, where: str, warnings: Warnings) -> CellSpec:
 
 def _slides(items: Sequence[Json], where: str) -> tuple[int, ...]:
     found = []
-    for at, item in enumerate(items):
+    for at, given in enumerate(items):
+        item = read_as(given, int)
         if not isinstance(item, int) or isinstance(item, bool):
-            raise problem("bad_type", f"{where}[{at}]", "must be int")
+            raise problem("bad_type", f"{where}[{at}]", "must be a whole number")
         found.append(item)
     return tuple(found)

@@ -30,12 +30,9 @@ TOOLS = {
     "xlsx_operations": "changing the workbook",
     "docx_operations": "changing the document",
     "pptx_operations": "changing the slides",
-    "xlsx_get_styles": "looking at the styles of",
-    "docx_get_styles": "looking at the styles of",
-    "pptx_get_styles": "looking at the styles of",
-    "xlsx_copy_assets": "copying charts and pictures into",
-    "docx_copy_assets": "copying pictures into",
-    "pptx_copy_assets": "copying pictures into",
+    "describe_operations": "looking up how to change files",
+    "get_styles": "looking at the styles of",
+    "copy_assets": "copying styles and pictures into",
     "recall_tool_result": "recalling an earlier result",
 }
 # What an action of an error (M11) is called, and the page that can do it where this one cannot.
