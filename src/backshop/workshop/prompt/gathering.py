@@ -45,6 +45,7 @@ _NAMED_IN_MESSAGES = 3  # W6.7
 _FEW_FILES = 3  # a bench of no more is at hand as a whole
 _MORE_TOKENS = 2_000  # of files that a phase is about beside those at hand
 _WITHOUT_CONTENTS = frozenset(("compression", "context-process"))
+_WRITING = frozenset(("work", "implement", "proposal"))
 _WITH_CHANGES = frozenset(("work", "plan", "implement", "proposal", "reply"))
 
 Inject = Callable[..., Injected]
@@ -117,8 +118,8 @@ class Gatherer:
             at_hand = self._at_hand(began.files, about, room)
         left = room - _tokens(at_hand.contents)
         injected = self._injected(call, sorted(about), asked)
-        if call.mode == "ask":  # nothing is written, so nothing has to look like anything
-            injected = replace(injected, styles=())
+        if call.mode == "ask" or call.key not in _WRITING:
+            injected = replace(injected, styles=())  # nothing written, nothing to look alike
         injected, sheets, left_out = _fitting(injected, left * CHARS_PER_TOKEN)
         moment = call.began_ms if call.began_ms is not None else self._clock.now_ms()
         facts = PromptInputs(
