@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -65,7 +66,7 @@ def test_each_request_of_direct_work_begins_with_the_whole_one_before_it(chat: C
 
     sent = [(one.tools, one.tool_choice, one.effort, one.messages) for one in wire.requests]
     assert len(sent) == 4
-    for before, after in zip(sent, sent[1:], strict=False):
+    for before, after in pairwise(sent):
         assert after[:3] == before[:3]
         assert after[3][: len(before[3])] == before[3]
 

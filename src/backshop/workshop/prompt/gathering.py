@@ -118,6 +118,8 @@ class Gatherer:
         left = room - _tokens(at_hand.contents)
         injected = self._injected(call, sorted(about), asked)
         injected, sheets, left_out = _fitting(injected, left * CHARS_PER_TOKEN)
+        if left_out and not injected.styles:  # the person's own style stands among the skills then
+            injected = replace(injected, skills=self._injected(call, (), ()).skills)
         moment = call.began_ms if call.began_ms is not None else self._clock.now_ms()
         facts = PromptInputs(
             listing=choose_lines(
@@ -222,7 +224,10 @@ def _about(files: Sequence[FileFact], asked: Sequence[str]) -> frozenset[str]:
 def _fitting(
     injected: Injected, room_chars: int
 ) -> tuple[Injected, Mapping[str, str], tuple[str, ...]]:
-    """Return guides and operations of the kinds at hand that fit, and what is left out (W6.11)."""
+    """Return guides and operations of the kinds at hand that fit, and what is left out (W6.11).
+
+    A guide that holds the operations of its kind stands for them.
+    """
     sheets: dict[str, str] = {}
     styles, left_out = [], []
     for one in injected.styles:
@@ -233,9 +238,13 @@ def _fitting(
         else:
             left_out.append(prompt_text.NO_SHEET.format(one.key))
     for one in injected.styles:
-        if len(one.text) <= room_chars:
+        told = sheets.get(one.key, "")
+        told = told if told.strip() in one.text else ""
+        if len(one.text) - len(told) <= room_chars:
             styles.append(one)
-            room_chars -= len(one.text)
+            room_chars -= len(one.text) - len(told)
+            if told:
+                del sheets[one.key]
         else:
             left_out.append(prompt_text.NO_GUIDE.format(one.key))
     return replace(injected, styles=tuple(styles)), sheets, tuple(left_out)
