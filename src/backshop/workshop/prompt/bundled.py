@@ -187,7 +187,7 @@ def build_prompt(key: str, facts: PromptInputs) -> Prompt[Any]:
         _Manifest(_manifest(facts)),
         _turn(facts),
         WorkspaceDigest(overflow="summary", role="user"),
-        *_shown("at-hand", "Files at hand", facts.at_hand, "workspace"),
+        *_shown("at-hand", "Files at hand", facts.at_hand, "workspace", _elsewhere(facts)),
         *_sheets(facts),
         *_styles(facts),
         *_left_out(facts),
@@ -271,7 +271,14 @@ def _manifest(facts: PromptInputs) -> ManifestParams:
     )
 
 
-def _shown(key: str, title: str, shown: Shown, stability: Stability) -> Iterable[Section]:
+def _elsewhere(facts: PromptInputs) -> str:
+    """Say of a file at hand that is too large where its content is to be had (W6.14)."""
+    return prompt_text.MAP_BY_TOOL if facts.tools else prompt_text.NOT_SHOWN
+
+
+def _shown(
+    key: str, title: str, shown: Shown, stability: Stability, elsewhere: str = ""
+) -> Iterable[Section]:
     """Give files with their sizes and, each in its frame, what is in them (W6.4, W6.5)."""
     if not shown.files:
         return
@@ -286,7 +293,8 @@ def _shown(key: str, title: str, shown: Shown, stability: Stability) -> Iterable
         )
         for one in shown.contents
     ]
-    lines = "\n".join(f"{one.detail}{_mark(one, forms, shown.failed)}" for one in shown.files)
+    marks = ((one, _mark(one, forms, shown.failed) or elsewhere) for one in shown.files)
+    lines = "\n".join(f"{one.detail}{mark}" for one, mark in marks)
     yield _Text(title, lines, key=key, children=children, role="user", stability=stability)
 
 

@@ -118,9 +118,11 @@ class Gatherer:
             at_hand = self._at_hand(began.files, about, room)
         left = room - _tokens(at_hand.contents)
         injected = self._injected(call, sorted(about), asked)
-        if call.mode == "ask" or call.key not in _WRITING:
-            injected = replace(injected, styles=())  # nothing written, nothing to look alike
         injected, sheets, left_out = _fitting(injected, left * CHARS_PER_TOKEN)
+        if left_out and not injected.styles:  # the person's own style stands among the skills then
+            injected = replace(injected, skills=self._injected(call, (), ()).skills)
+        if call.mode == "ask" or call.key not in _WRITING:  # nothing written, nothing to look alike
+            injected, sheets, left_out = replace(injected, styles=()), {}, ()
         moment = call.began_ms if call.began_ms is not None else self._clock.now_ms()
         facts = PromptInputs(
             listing=choose_lines(
