@@ -150,6 +150,7 @@ def remote(
         auth=Auth.API_KEY,
         base_url=f"http://far.example:{port}{path}",
         hosts=("far.example",),
+        allows_private=True,
     )
     model = ModelRecord(
         model_id=f"{provider_id}:m",

@@ -261,7 +261,7 @@ class Bench:
         draft = decide.require_draft(state)
         look = look_into(self.desk, self.formats, draft.base_tree, draft.tree)
         vouched = self.conversations.vouch(state)
-        first = tuple(dict.fromkeys((*first_look.told(look), *vouched.first)))
+        first = tuple(dict.fromkeys((*vouched.first, *first_look.told(look))))
         return replace(
             found, draft_facts=(*first, *vouched.rest), draft_facts_first=len(first) or None
         )

@@ -118,7 +118,9 @@ def test(door: Door, name: str) -> None:
 )
 @click.option("--url", help="Where the server answers; the preset's address if left out.")
 @click.option("--model", "models", multiple=True, help="A model it offers; may be given often.")
-@click.option("--allow-private-host", is_flag=True, help="Allow http to a private address.")
+@click.option(
+    "--allow-private-host", is_flag=True, help="Allow a server in a private network, by http too."
+)
 @click.option("--needs-key", is_flag=True, help="The server asks for a key.")
 @pass_door
 def add(

@@ -372,7 +372,7 @@ def _entry_text(one: ChangeEntry) -> str:
     if one.old_path:
         line += f"  (was {clean(one.old_path)})"
     if one.collateral:
-        line += f"  ! {one.collateral} change(s) beyond what was asked"
+        line += f"  ! {one.collateral} change(s) beyond the places its writes name"
     if one.new_errors:
         first = ", ".join(map(clean, one.new_errors[:3]))
         more = one.new_error_count - len(one.new_errors[:3])

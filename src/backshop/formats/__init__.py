@@ -6,9 +6,10 @@ from .cache_purge import forget
 from .diff.line_diff import DiffLine, Hunk, RowChange, TableDiff, TextDiff
 from .diff.remainder import in_pages, told_sheets, told_slides, uncompared, unsaid, without_facts
 from .errors import FormatError, fail, reasons
+from .find import Needle
 from .kind import TAIL_BYTES, FileKind, check_end, classify, kind_of_name
 from .open_table import OpenTable
-from .operation_guide import operation_sheet
+from .operation_guide import explained, operation_sheet
 from .package.archive import members
 from .picture.libreoffice import find_program
 from .picture.rendering import Preview
@@ -52,6 +53,7 @@ __all__ = [
     "Kind",
     "Limits",
     "Map",
+    "Needle",
     "OpenTable",
     "OpsRequest",
     "Preview",
@@ -65,6 +67,7 @@ __all__ = [
     "Warn",
     "check_end",
     "classify",
+    "explained",
     "fail",
     "find_program",
     "forget",

@@ -419,6 +419,7 @@ class Applied:
     warnings: tuple[Warn, ...] = ()
     changed_parts: tuple[str, ...] = ()
     effects: Effects = Effects()
+    replaced: int = 0  # occurrences of a text that `replace_text` put another in the place of
     extra: JsonObject = field(default_factory=dict)  # F6.10, F22.5, F24.10: keys of one format
 
     def to_json(self) -> JsonObject:
@@ -435,6 +436,7 @@ class Applied:
             "warnings": [warning.to_json() for warning in self.warnings],
             "changed_parts": self.changed_parts,
             "effects": self.effects.to_json(),
+            **({"replaced": self.replaced} if self.replaced else {}),
             **self.extra,
         }
 

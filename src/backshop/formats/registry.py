@@ -15,6 +15,7 @@ from .diff.line_diff import TableDiff, TextDiff
 from .diff.remainder import Entry
 from .dispatch import BUILTIN, HERE, OFFICE, Dispatcher, discover
 from .errors import FormatError, fail
+from .find import Needle
 from .kind import FileKind, kind_of_name, require_text_name
 from .map_cache import MapCache
 from .open_table import OpenTable
@@ -371,6 +372,35 @@ class Formats:
         require_text_name(source.name)
         check_size(source, Kind.TEXT, self.limits)
         return self._do.write_call(HERE + "text.plain", "edit_text", out, source, edits, out)
+
+    def replace_text(
+        self,
+        source: Source,
+        needle: Needle,
+        by: str,
+        out: Path,
+        *,
+        recalculate: bool = True,
+    ) -> Applied:
+        """Put a text in the place of another, wherever it stands in a file (F33.5).
+
+        Raises:
+            FormatError: `no_match` when nothing would change, `read_only_format`.
+        """
+        kind = self._do.writable(source, source.name)
+        if kind not in OFFICE:
+            return self._do.write_call(
+                HERE + "text.plain", "replace_text", out, source, needle, by, out
+            )
+        wish: dict[str, Json] = {
+            "op": "replace_text",
+            "search": needle.search,
+            "replace": by,
+            "match_case": needle.match_case,
+            "whole_word": needle.whole_word,
+        }
+        request = OpsRequest(name=source.name, operations=[wish], recalculate=recalculate)
+        return self._do.write_call(BUILTIN[kind], "apply_ops", out, source, request, out)
 
     def copy_assets(self, source: Source, target: Source, assets: Json, out: Path) -> Applied:
         """Write `target` with styles or pictures of `source` to `out` (F22)."""

@@ -10,7 +10,7 @@ from typing import Protocol
 from backshop.base.ambient import Clock
 from backshop.base.errors import BackshopError
 from backshop.base.usage import Used
-from backshop.prompts import PromptRendered
+from backshop.prompts import CancelToken, PromptRendered
 
 from . import messages
 from .catalog.catalog import Auth, Catalog, ModelRecord, ProviderRecord
@@ -24,10 +24,14 @@ from .ledger.consent import ConsentMode, Destination, Scope, covering
 from .ledger.events import EgressCompleted, ModelCalled
 from .ledger.ledger import Ledger, Scopes
 from .ledger.usage import Budget, check_budget, estimated, request_tokens, usd
+from .providers import ollama
 from .providers.registry import Wires
 
 _CUT_SHARE = 0.6  # M6.5
 _CUT_FROM_TOKENS = 2000
+_WINDOW_ASKED_S = 5.0
+_WINDOW_BELIEVED_S = 60.0  # a model that nobody asks is unloaded after minutes
+_NEVER = CancelToken()
 _STRICT, _FORCED = "strict", "forced"
 _CHOICE_WORDS = ("tool_choice", "tool choice")
 _STRICT_WORDS = ("strict", "grammar", "schema")
@@ -138,6 +142,8 @@ class Caller:
         self._wires = wires
         self._clock = clock
         self._cooled = cooled
+        self._windows: dict[str, tuple[float, int | None]] = {}
+        """What a server of Ollama gives a model, and until when that is believed (M6.10)."""
         self._refused: dict[str, frozenset[str]] = {}
         """What providers refused of requests to a model while this process runs (M9.11)."""
 
@@ -148,6 +154,7 @@ class Caller:
         try:
             model, provider, key = self.usable(request.model_id)
             self._within_budget(request, model)
+            self._within_window(request, model, provider, key)
         except BackshopError as error:
             yield messages.Failed(error.info("workshop", subphase="stream"))
             return
@@ -233,6 +240,43 @@ class Caller:
             return
         spent = self._ledger.spent(request.workbench_id).get("", Used())
         check_budget(budget, spent, request, model.price)
+
+    def _within_window(
+        self,
+        request: messages.ModelRequest,
+        model: ModelRecord,
+        provider: ProviderRecord,
+        key: str | None,
+    ) -> None:
+        """Refuse what a server of Ollama would cut without a word (M6.10); it is not sent."""
+        if provider.preset != "ollama" or not is_loopback_url(provider.base_url):
+            return
+        needed = request_tokens(request)
+        if needed <= _CUT_FROM_TOKENS:
+            return
+        given = self._window(model, provider, key)
+        if given is not None and needed > given:
+            raise ContextExhausted(
+                f"the server gives {model.wire_name} {given} tokens, and the request needs about"
+                f" {needed}",
+                reason="server_window",
+                hints=ollama.LARGER,
+                provider_id=provider.provider_id,
+                model_id=model.model_id,
+            )
+
+    def _window(self, model: ModelRecord, provider: ProviderRecord, key: str | None) -> int | None:
+        now = self._clock.monotonic()
+        until, given = self._windows.get(model.model_id, (0.0, None))
+        if now >= until:
+            errand = Errand(kind=EgressKind.PROBE, model_id=model.model_id)
+            channel = self._egress.open(provider, key, errand, _NEVER, call_s=_WINDOW_ASKED_S)
+            given = ollama.window(channel, model.wire_name)
+            for call_id in self._gate.take(errand):
+                ended = EgressCompleted(call_id=call_id, status="ok", duration_ms=0)
+                self._ledger.ended(None, ended)
+            self._windows[model.model_id] = (now + _WINDOW_BELIEVED_S, given)
+        return given
 
     def _settle(self, record: _Record, provider: ProviderRecord, errand: Errand) -> None:
         usage, price = record.usage(), usd(record.usage(), record.model.price)

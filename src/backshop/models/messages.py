@@ -119,6 +119,8 @@ class ToolSpec:
     name: str
     description: str
     parameters: Json
+    aliases: tuple[str, ...] = ()
+    """Names the model may call it by as well; they are not sent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

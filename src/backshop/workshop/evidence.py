@@ -286,11 +286,20 @@ def _noticed(book: Conversations, turn: Turn, entries: Sequence[ToolEntry]) -> N
             given = arguments(book, entry)
             operations = given.get("operations")
             path = target_of(given) or entry.path or ""
-            more = noticed(path, result(book, entry), operations)
-            dropped += more.dropped
-            left += more.not_computed
-            notes += more.notes
+            said = result(book, entry)
+            for more in (noticed(path, said, operations), *_of_files(said)):
+                dropped += more.dropped
+                left += more.not_computed
+                notes += more.notes
     return Noticed(dropped=tuple(dropped), not_computed=tuple(left), notes=tuple(notes))
+
+
+def _of_files(said: Mapping[str, Any]) -> Iterator[Noticed]:
+    """Yield what the result of a write to many files says about each of them."""
+    files = said.get("files")
+    for one in files if isinstance(files, list) else ():
+        if isinstance(one, Mapping):
+            yield noticed(str(one.get("path") or ""), one)
 
 
 def noticed(path: str, said: Mapping[str, Any], operations: object = None) -> Noticed:

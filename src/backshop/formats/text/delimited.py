@@ -18,7 +18,7 @@ from ..warning import Warnings
 from ..window import check_chunk, check_selector, chunk_count, cut, refuse_both
 from . import plain
 from .dialect import Dialect, records, sniff
-from .edit import edit_text, write_text
+from .edit import edit_text, replace_text, write_text
 from .plain import extract_lines, passages, text_diff
 
 CHUNK = numbers.TABLE_CHUNK_ROWS
@@ -30,6 +30,7 @@ __all__ = [
     "get_info",
     "passages",
     "read",
+    "replace_text",
     "table_diff",
     "text_diff",
     "write_text",

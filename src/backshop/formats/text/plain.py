@@ -27,7 +27,7 @@ from ..window import (
 )
 from . import structure
 from .dialect import tabular
-from .edit import edit_text, write_text
+from .edit import edit_text, replace_text, write_text
 from .encoding import UTF8, Encoding, detect, open_text
 
 CHUNK = numbers.TEXT_CHUNK_LINES
@@ -39,6 +39,7 @@ __all__ = [
     "get_map",
     "passages",
     "read",
+    "replace_text",
     "text_diff",
     "write_text",
 ]

@@ -107,6 +107,8 @@ class ProviderRecord:
     enabled: bool = True
     key_variable: str | None = None
     preset: str | None = None
+    allows_private: bool = False
+    """Whether it may be in a private network, because the person said so."""
 
     @property
     def is_local(self) -> bool:

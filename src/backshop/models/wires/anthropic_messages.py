@@ -17,6 +17,7 @@ from backshop.models.catalog.strict_schema import (
     sent_form,
     strict_optional,
 )
+from backshop.models.catalog.told import ModelFacts, facts
 from backshop.models.egress import fault as egress_fault
 from backshop.models.egress.assembly import AnswerParts
 from backshop.models.egress.gate import Channel
@@ -53,6 +54,7 @@ _ROLLING_MARKS = 2  # of the four a request may have; system text and request ha
 _BLOCKS_BETWEEN_MARKS = 15
 _UNMARKED = ("thinking", "redacted_thinking")  # refused there
 _CHOICES = {"required": "any", "auto": "auto", "none": "none"}
+_PAGE = 1000  # the most that one list may hold
 _WINDOW_EXCEEDED = "model_context_window_exceeded"
 
 
@@ -95,11 +97,29 @@ def complete(request: ModelRequest, model: ModelRecord, channel: Channel) -> Ite
 
 def models(channel: Channel) -> tuple[str, ...]:
     """Return the names of the provider's models."""
+    return tuple(sorted(described(channel)))
+
+
+def described(channel: Channel) -> dict[str, ModelFacts]:
+    """Return the provider's models, each with window, longest answer and efforts (M1.10)."""
     with _speaking(channel) as client:
         try:
-            return tuple(sorted(str(one.id) for one in client.models.list().data))
+            found = [one.to_dict(warnings=False) for one in client.models.list(limit=_PAGE).data]
         except (TypeError, AttributeError) as error:
             raise ValueError("this is no list of models") from error
+    return {str(one["id"]): _facts(one) for one in found if isinstance(one.get("id"), str)}
+
+
+def _facts(model: Json) -> ModelFacts:
+    abilities = mapping(model.get("capabilities"))
+    levels = mapping(abilities.get("effort"))
+    taken = [name for name, one in levels.items() if mapping(one).get("supported") is True]
+    return facts(
+        window=model.get("max_input_tokens"),
+        output=model.get("max_tokens"),
+        efforts=taken if levels else None,
+        vision=mapping(abilities.get("image_input")).get("supported"),
+    )
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from backshop.base.limits import WINDOW_MIN_TOKENS
 from backshop.models.catalog.catalog import ModelRecord
 from backshop.models.catalog.profile import Profile, profile, strict_tools
 from backshop.models.catalog.strict_schema import OPENAI_LIMITS, relaxed, sent_form, strict
+from backshop.models.catalog.told import ModelFacts, facts
 from backshop.models.egress.assembly import AnswerParts
 from backshop.models.egress.gate import Channel
 from backshop.models.errors import BadResponse
@@ -101,12 +102,18 @@ def complete(request: ModelRequest, model: ModelRecord, channel: Channel) -> Ite
 
 def models(channel: Channel) -> tuple[str, ...]:
     """Return the names of the provider's models."""
-    return tuple(windows(channel))
+    return tuple(described(channel))
 
 
-def windows(channel: Channel) -> dict[str, int | None]:
-    """Return the server's models, each with the window it reports, if it does (M6.5)."""
-    return {one["id"]: _window(one) for one in openai_sdk.listed(channel)}
+def described(channel: Channel) -> dict[str, ModelFacts]:
+    """Return the server's models, each with what it tells of it (M1.10, M6.5)."""
+    return {
+        one["id"]: facts(
+            window=_window(one),
+            vision=mapping(one.get("capabilities")).get("vision"),
+        )
+        for one in openai_sdk.listed(channel)
+    }
 
 
 def short_id(call_id: str) -> str:
@@ -129,6 +136,7 @@ def _window(model: Json) -> int | None:
         meta.get("n_ctx"),
         model.get("context_length"),
         model.get("context_window"),
+        model.get("max_context_length"),
         meta.get("n_ctx_train"),
     ):
         if isinstance(found, int) and found >= WINDOW_MIN_TOKENS:

@@ -9,6 +9,7 @@ from backshop.workshop.requests import GetUsage
 from .kit import Page, Visit, bench_context, route, tried
 
 FLOWS = {
+    "auto": "The agent works directly, and makes a plan where the request needs one.",
     "rpi": "The agent researches, plans, works through its plan with tools, and sums up.",
     "compat": "The agent answers, then proposes all changes at once: for models without tools.",
 }

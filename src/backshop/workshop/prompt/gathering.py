@@ -117,6 +117,8 @@ class Gatherer:
             at_hand = self._at_hand(began.files, about, room)
         left = room - _tokens(at_hand.contents)
         injected = self._injected(call, sorted(about), asked)
+        if call.mode == "ask":  # nothing is written, so nothing has to look like anything
+            injected = replace(injected, styles=())
         injected, sheets, left_out = _fitting(injected, left * CHARS_PER_TOKEN)
         moment = call.began_ms if call.began_ms is not None else self._clock.now_ms()
         facts = PromptInputs(

@@ -131,7 +131,7 @@ def _described(tool: str, value: Any, result: str) -> tuple[str, list[str]]:
         return _read(value)
     if isinstance(value.get("files"), list):
         return _listing(value)
-    if tool.endswith("_get_styles"):
+    if tool.endswith("get_styles"):
         return _styles(value)
     return _structure(value)
 
