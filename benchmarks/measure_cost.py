@@ -1,6 +1,7 @@
 """What a turn costs: model calls, bytes sent, what a provider's cache can keep of them, our time.
 
-    python -m benchmarks.measure_cost
+    python -m benchmarks.measure_cost           print the table
+    python -m benchmarks.measure_cost --page    and put it into docs/explain/what-a-turn-costs.md
 
 A real home and a real connection; behind it, on this machine, a model that does each task in the
 fewest sensible calls from what the requests show (`minimal`). Bytes are those of the HTTP bodies.
@@ -15,6 +16,7 @@ from __future__ import annotations
 import json
 import os
 import statistics
+import sys
 import tempfile
 import threading
 import time
@@ -35,6 +37,7 @@ from .costtasks import TASKS, Lookup, OneWord, Question, Task, written
 from .minimal import MinimalModel, stream
 from .report import head, row
 
+PAGE = Path(__file__).parent.parent / "docs" / "explain" / "what-a-turn-costs.md"
 FLOWS = ("auto", "rpi", "compat")
 ROUNDS = 5  # of each row; the first one of a run loads what a turn needs and is not measured
 BAR_MS = 20.0
@@ -46,9 +49,9 @@ BARS = {  # most calls, most KB in all, by task; for the flow a new workbench ha
     Question: (3, 60.0),
     Lookup: (5, 120.0),
 }
-BEFORE_KB = {OneWord: 385.7, Question: 84.2, Lookup: 281.0}
-"""KB that flow `rpi` of 0.1.0 sent (7, 4 and 9 calls), taken on 2026-11-17 by this script, put
-into a checkout of commit 3b4cce3."""
+BEFORE = {OneWord: (7, 385.7, 0.55), Question: (4, 84.2, 0.76), Lookup: (9, 281.0, 0.64)}
+"""Calls, KB sent and prefix of flow `rpi` in 0.1.0, taken on 2026-11-17 by this script, put into a
+checkout of commit 3b4cce3."""
 RPI_SHARE = {OneWord: 0.4, Lookup: 0.75}  # of that, at most
 
 
@@ -300,6 +303,8 @@ def main() -> None:
                 costs[task, flow] = measured(shop, provider, task, flow, files)
                 _keep(provider, task, flow)
     _table(costs)
+    if "--page" in sys.argv:
+        put_into_page(costs)
     for flow in FLOWS:
         if flow not in flows:
             print(f"\nThis program has no flow `{flow}`: its rows are left out.")
@@ -330,6 +335,27 @@ def _table(costs: dict[tuple[Task, str], Cost]) -> None:
         )
 
 
+def put_into_page(costs: dict[tuple[Task, str], Cost]) -> None:
+    """Put the figures that do not depend on the machine into the page about them."""
+    rows = []
+    for task in TASKS:
+        calls, kb, share = BEFORE[type(task)]
+        rows.append(f"| {task.name} | `rpi` of 0.1.0 | {calls} | {kb:.0f} | {share:.0%} | yes |")
+        for flow in FLOWS:
+            if one := costs.get((task, flow)):
+                share_told = f"{one.prefix:.0%}" if one.calls > 1 else "–"
+                right = "yes" if one.is_right else "no"
+                figures = f"{one.calls} | {one.kb:.0f} | {share_told} | {right}"
+                rows.append(f"| {task.name} | `{flow}` | {figures} |")
+    head = "| task | flow | calls | KB sent | sent before | right |\n|---|---|---|---|---|---|"
+    day = time.strftime("%Y-%m-%d", time.gmtime())
+    table = "\n".join((f"Taken on {day}:", "", head, *rows))
+    begin, end = "<!-- figures -->\n", "<!-- end of figures -->\n"
+    before, rest = PAGE.read_text(encoding="utf-8").split(begin)
+    _, after = rest.split(end)
+    PAGE.write_text(f"{before}{begin}{table}\n{end}{after}", encoding="utf-8")
+
+
 def _bars(task: Task, flow: str, cost: Cost) -> None:
     name, kind = f"{task.name}, `{flow}`", type(task)
     if flow == "auto":
@@ -337,7 +363,7 @@ def _bars(task: Task, flow: str, cost: Cost) -> None:
         row(f"{name}: calls", cost.calls, calls, unit="calls")
         row(f"{name}: sent in all", cost.kb, kb, unit="KB")
     if flow == "rpi" and kind in RPI_SHARE:
-        row(f"{name}: sent / sent by 0.1.0", cost.kb / BEFORE_KB[kind], RPI_SHARE[kind])
+        row(f"{name}: sent / sent by 0.1.0", cost.kb / BEFORE[kind][1], RPI_SHARE[kind])
     if flow != "compat":
         row(f"{name}: loops that only grow", float(cost.is_kept), 1, at_least=True, unit="of 1")
         row(f"{name}: right", float(cost.is_right), 1, at_least=True, unit="of 1")

@@ -33,6 +33,7 @@ def worked(run, tmp_path):
     run("config", "set", "models", json.dumps([PRICED]))
     for name in ("Money", "Talk"):
         run("bench", "create", name)
+        run("bench", "flow", name, "rpi")
     with Backshop.open(tmp_path / "home") as shop:
         steps = story(("b.txt", "blue"))
         for one in steps:

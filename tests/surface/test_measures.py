@@ -80,3 +80,23 @@ def test_a_loop_that_rewrites_what_it_sent_is_told():
 
     kept = [measure_cost.is_append_only(one) for one in (grown, rewritten, another)]
     assert kept == [True, False, True]
+
+
+@pytest.mark.rule("S8.2")
+def test_the_figures_of_the_page_are_put_in_its_place_and_nowhere_else(tmp_path, monkeypatch):
+    page = tmp_path / "page.md"
+    page.write_text(measure_cost.PAGE.read_text(encoding="utf-8"), encoding="utf-8")
+    monkeypatch.setattr(measure_cost, "PAGE", page)
+    cost = measure_cost.Cost(2, 41_900, 0.97, True, True, 1.0, 1.0)
+    before = page.read_text(encoding="utf-8")
+
+    for _ in range(2):  # what was put there is replaced
+        measure_cost.put_into_page({(costtasks.TASKS[0], "auto"): cost})
+
+    after = page.read_text(encoding="utf-8")
+    marks = "<!-- figures -->", "<!-- end of figures -->"
+    assert [after.count(mark) for mark in marks] == [1, 1]
+    assert after.partition(marks[0])[0] == before.partition(marks[0])[0]
+    assert after.partition(marks[1])[2] == before.partition(marks[1])[2]
+    assert after.count("| one word among 30 files | `auto` | 2 | 42 | 97% | yes |") == 1
+    assert "`rpi` of 0.1.0 | 7 | 386 | 55% | yes |" in after

@@ -23,6 +23,7 @@ def bench(served):
     for one in steps:
         one["respond"]["usage"] = TOLD
     served.shop.models.play("priced", steps)
+    served.call("WorkshopSetFlow", workbench_id=made, flow="rpi")
     talk = served.shop.workshop(made)
     talk.use_model("scripted:priced")
     talk.send("Write b.txt")

@@ -10,6 +10,7 @@ from backshop.app import Backshop
 
 @pytest.mark.rule("M13.4")
 def test_each_turn_counts_its_own_calls_whatever_its_flow(chat: Chat):
+    chat.call("WorkshopSetFlow", flow="rpi")
     chat.play(story(("b.txt", "b\n")), "planned")
     chat.ask("Write b.txt")
     chat.call("DraftPublish")
@@ -35,6 +36,7 @@ def test_each_turn_counts_its_own_calls_whatever_its_flow(chat: Chat):
 
 @pytest.mark.rule("M13.4")
 def test_a_turn_that_goes_on_counts_all_its_calls_and_what_made_no_answer_none(chat: Chat):
+    chat.call("WorkshopSetFlow", flow="rpi")
     items = story(("b.txt", "b\n"), ("c.txt", "c\n"))
     refused = {
         "when": {"purpose": "implement", "item": 2},
@@ -58,6 +60,7 @@ def test_a_turn_that_goes_on_counts_all_its_calls_and_what_made_no_answer_none(c
 
 @pytest.mark.rule("M13.4")
 def test_calls_beside_turns_belong_to_none(chat: Chat):
+    chat.call("WorkshopSetFlow", flow="rpi")
     chat.play([says("digest", "A file."), *story(("b.txt", "b\n"))])
     chat.add({"a.txt": "one\n"})
     chat.call("DigestRefresh", mode="model")
