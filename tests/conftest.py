@@ -87,6 +87,13 @@ def _has_mcp_programs() -> str | None:
     return None if NODE_PROGRAMS.is_dir() else "not installed; `make node` does it"
 
 
+LLAMA_PYTHON = REPOSITORY / "build" / "llama" / "bin" / "python"
+
+
+def _has_llama() -> str | None:
+    return None if LLAMA_PYTHON.exists() else "not installed; `make llama` does it"
+
+
 def _has_namespaces() -> str | None:
     try:
         done = subprocess.run(["unshare", "--net", "true"], capture_output=True, text=True)
@@ -102,11 +109,12 @@ PARTS: dict[str, Callable[[], str | None]] = {
     "strace": _has_program("strace"),
     "node": _has_program("node"),
     "mcp programs": _has_mcp_programs,
+    "llama": _has_llama,  # a server and a small model of llama.cpp
     "browser": lambda: None if browser_path() else "no Chromium is installed",
     "namespaces": _has_namespaces,  # networks of their own for processes
     "libreoffice": _has_program("soffice"),
 }
-PROOF_PARTS = {"mcp programs", "libreoffice"}
+PROOF_PARTS = {"mcp programs", "llama", "libreoffice"}
 """Programs of others that take long to install or to run: asked for by `make proof` only."""
 
 

@@ -1,4 +1,4 @@
-"""Keep the golden file of the agent's tools in the strict form providers receive (W7.9).
+"""Keep the golden file of the agent's tools in the form OpenAI receives them (W7.9).
 
 catalog.py          write tests/golden/tools.json
 catalog.py --check  say whether it differs; changes nothing
@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from backshop.models import strict
+from backshop.models import can_be_strict, relaxed, strict
 from backshop.prompts import Tool
 from backshop.workshop import agent_tools
 
@@ -19,12 +19,13 @@ FILE = Path(__file__).resolve().parent.parent / "tests" / "golden" / "tools.json
 
 
 def sent(tool: Tool) -> dict[str, Any]:
-    """Return a tool as a strict provider receives it."""
+    """Return a tool as it is sent: strict where its schema is closed."""
+    is_strict = can_be_strict(tool.schema)
     return {
         "name": tool.name,
         "description": tool.description,
-        "strict": True,
-        "parameters": strict(tool.schema),
+        "strict": is_strict,
+        "parameters": strict(tool.schema) if is_strict else relaxed(tool.schema),
     }
 
 

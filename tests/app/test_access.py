@@ -30,7 +30,8 @@ LEAST = {
         EngineGetInfo ModelsGetCapabilities ModelsListSupported PromptsGet PromptsLint PromptsList
         PromptsRender ProvidersGetStatus RailsBuiltinsList RailsSessionImport RailsSessionsList
         RailsWorkflowSource RailsWorkflowValidate UserGetConsentMode UserGetDefaultModel
-        WorkbenchCreate WorkbenchCreateSample WorkbenchList inspect_workflow list_workflows
+        WorkbenchCreate WorkbenchCreateSample WorkbenchList WorkshopListUsage inspect_workflow
+        list_workflows
         resume_session start_session start_workflow""",
     "read": """
         AccessList AuditExport AuditList CheckpointCompare CheckpointGet CheckpointGetDiff
@@ -48,7 +49,7 @@ LEAST = {
         WorkbenchOpen
         WorkbenchTableDescribe WorkbenchTableQuery WorkbenchTableReadRows WorkbenchTableStats
         WorkshopGetConversation WorkshopGetMetrics WorkshopGetPlan WorkshopGetProposal
-        WorkshopGetState WorkshopGetToolLog WorkshopGetToolLogEntry""",
+        WorkshopGetState WorkshopGetToolLog WorkshopGetToolLogEntry WorkshopGetUsage""",
     "write": """
         CheckpointCreate CheckpointPin ContextDelete ContextProcess ContextUpdateDirect DigestClear
         DigestRefresh DigestSet DraftCreate DraftDeletePath DraftDiscard DraftFolder DraftRenamePath

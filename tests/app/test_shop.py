@@ -138,7 +138,7 @@ def meanwhile(shop: Backshop, shed: BenchWorkshop, times: int) -> BenchWorkshop:
                 shed.tool("write_text_file", path=path, content="new", change_note="Added")
         return shop.ask(method, request)
 
-    return BenchWorkshop(shed.id, ask, lambda: shop.benches)
+    return BenchWorkshop(shed.id, ask, lambda: shop.benches, lambda: shop.workshops.book)
 
 
 @pytest.mark.rule("S8.1", "B11.3")

@@ -28,6 +28,8 @@ BAD = {
     "a\nb": "control_character",
     "a\x7f": "control_character",
     "a\x85": "control_character",
+    "a\u2028# b": "control_character",
+    "a\u2029b": "control_character",
     "a\u202eb": "bidi_control",
     "a\u2066b": "bidi_control",
     "a\ud800": "invalid_utf8",

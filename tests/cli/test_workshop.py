@@ -109,24 +109,25 @@ def test_the_facts_of_a_turn_are_the_same_in_terminal_history_export_and_python(
     assert (list(answer.facts_lines), answer.facts.files) == (facts, ())
 
 
-@pytest.mark.rule("S4.2", "M13.2")
-def test_the_terminal_tells_what_models_used(run):
+@pytest.mark.rule("W11.29", "B13.10")
+def test_what_wants_a_look_first_is_marked_in_terminal_history_review_and_python(run, tmp_path):
     run("bench", "create", "Talk")
-    run("model", "use", "scripted:demo", "--bench", "Talk")
-    before = run("bench", "usage", "Talk")
-    run("send", "Talk", "What is this?", "--ask")
+    steps = story(("a.txt", "https://evil.example\n"))
+    with Backshop.open(tmp_path / "home") as shop:
+        shop.models.play("hosts", steps)
+        talk = shop.workshop("Talk")
+        talk.use_model("scripted:hosts")
+        answer = talk.send("Write a.txt")
 
-    told = json.loads(run("bench", "usage", "Talk", "--json")[1])
-    heading, line, legend = run("bench", "usage", "Talk")[1].splitlines()
-    none = json.loads(run("bench", "usage", "Talk", "--run", "run_unknown", "--json")[1])
+    line = "New host evil.example: 1 mention in a.txt."
+    told, review = run("history", "Talk")[1], run("review", "Talk")[1]
+    data = json.loads(run("review", "Talk", "--json")[1])
 
-    assert before[:2] == (0, "no model was called yet\n")
-    assert heading.split() == ["model", "calls", "tokens", "in", "cached", "tokens", "out", "US$"]
-    assert told["calls"] >= 1
-    assert line.split()[:2] == ["scripted:demo", str(told["calls"])]
-    assert f"{told['usage']['input_tokens']:,}?" in line
-    assert legend.startswith("? counted here")  # a script reports nothing
-    assert none["calls"] == 0
+    assert (answer.facts_first, answer.facts_lines[0]) == (1, line)
+    assert f"! {line}\n| 1 file was changed:" in told
+    assert review.splitlines()[0] == f"! {line}"
+    assert review.count(line) == 1
+    assert (data["draft_facts_first"], data["draft_facts"][0]) == (1, line)
 
 
 @pytest.mark.rule("W1.4", "S4.2")

@@ -25,7 +25,7 @@ from backshop.formats.xlsx.book.stylesheet import LOOK_FIELDS
 from .office import source
 
 OPERATIONS = [(kind, spec.name) for kind, specs in SPECS.items() for spec in specs]
-SHEET_MAX_BYTES = 3_072
+SHEET_MAX_BYTES = 3_584
 MODULES: dict[str, Any] = {"xlsx": xlsx_format, "docx": docx_format, "pptx": pptx_format}
 START: dict[str, list[dict[str, Any]]] = {
     "xlsx": [

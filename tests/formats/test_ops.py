@@ -29,23 +29,25 @@ def reason_and_detail(operations):
     return caught.value.reason, caught.value.detail
 
 
-@pytest.mark.rule("F16.5", "F16.6")
+@pytest.mark.rule("F16.5", "F16.6", "W7.5")
 def test_operations_are_decoded_with_every_field():
     decoded = decode(
         [
-            {"op": "replace", "find": "a", "colour": 1},
-            {"op": "scale", "by": 2, "rows": [1], "on": None},
+            {"op": "replace", "find": "a", "count": "3", "by": None},
+            {"op": "scale", "by": 2, "rows": "[1]", "on": None},
+            {"operation": "scale", "by": "0.5", "on": "True"},
         ],
         SPECS,
     )
 
     assert [(op.index, op.name, dict(op.args)) for op in decoded.ops] == [
-        (0, "replace", {"search": "a", "count": None}),
+        (0, "replace", {"search": "a", "count": 3}),
         (1, "scale", {"by": 2, "rows": [1], "on": None}),
+        (2, "scale", {"by": 0.5, "rows": None, "on": True}),
     ]
     assert decoded.warnings == (
         Warn("alias_used", where="operations[0].find"),
-        Warn("unknown_field_ignored", where="operations[0].colour"),
+        Warn("alias_used", where="operations[2].operation"),
     )
 
 
@@ -55,7 +57,10 @@ def test_operations_are_decoded_with_every_field():
     [
         ({"op": "replac", "search": "a"}, "unknown_op", "operations[1].op"),
         ({"op": None}, "missing_field", "operations[1].op"),
-        ({"op": ["replace"]}, "unknown_op", "operations[1].op"),
+        ({"op": ["replace"]}, "bad_type", "operations[1].op"),
+        ({"replace": {"search": "a"}}, "missing_field", "operations[1].op"),
+        ({"op": "replace", "search": "a", "colour": 1}, "unknown_field", "operations[1].colour"),
+        ({"op": "replace", "serach": "a"}, "unknown_field", "operations[1].serach"),
         ({"op": "replace"}, "missing_field", "operations[1].search"),
         ({"op": "replace", "search": None}, "missing_field", "operations[1].search"),
         ({"op": "replace", "search": 1}, "bad_type", "operations[1].search"),
@@ -63,7 +68,7 @@ def test_operations_are_decoded_with_every_field():
         ({"op": "replace", "search": "a", "count": 1.5}, "bad_type", "operations[1].count"),
         ({"op": "replace", "search": "a", "find": "b"}, "op_conflict", "operations[1].find"),
         ({"op": "replace", "search": "a", "by": 2}, "unknown_field", "operations[1].by"),
-        ({"op": "scale", "by": "2"}, "bad_type", "operations[1].by"),
+        ({"op": "scale", "by": "2 m"}, "bad_type", "operations[1].by"),
         ({"op": "scale", "by": True}, "bad_type", "operations[1].by"),
         ({"op": "scale", "by": 1, "rows": "abc"}, "bad_type", "operations[1].rows"),
         (["op"], "bad_type", "operations[1]"),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backshop.formats import Json
+from backshop.formats import FormatError, Json
 from backshop.formats.warning import Warn, Warnings
 from backshop.formats.window import cut, shorten
 from backshop.formats.write.style import StyleReader, boolean, colour, highlight, number, one_of
@@ -76,12 +76,16 @@ def test_styles_that_cannot_be_used_are_left_out_with_a_warning():
     assert reader.get("font_bold", boolean) is True
     assert reader.get("size", number(1, 409)) is None
     assert reader.get("none", colour) is None
-    reader.ignore_others(["font_color", "font_bold", "size", "none"])
+    with pytest.raises(FormatError) as refused:
+        reader.refuse_others(["font_color", "font_bold", "size", "none"])
 
+    assert (refused.value.reason, refused.value.detail) == (
+        "unknown_field",
+        "operations[0].style.glow: there is no field glow here",
+    )
     assert warnings.all() == (
         Warn("style_value_ignored", where="operations[0].style.font_color"),
         Warn("style_value_ignored", where="operations[0].style.size"),
-        Warn("style_key_ignored", where="operations[0].style.glow"),
     )
 
 

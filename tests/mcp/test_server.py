@@ -68,8 +68,9 @@ def test_tools_are_listed_with_schemas_within_their_budgets(offering, mode):
 
         assert {tool.name for tool in tools} == RAILS
         assert all(len((tool.description or "").encode()) <= 1200 for tool in tools)
-        schemas = [json.dumps(tool.input_schema, separators=(",", ":")) for tool in tools]
-        assert sum(map(len, schemas)) <= 25 * 1024
+        whole = [(tool.name, tool.description, tool.input_schema) for tool in tools]
+        told = json.dumps(whole, separators=(",", ":"), ensure_ascii=False)
+        assert len(told.encode()) <= 24 * 1024
         for tool in tools:
             jsonschema.Draft202012Validator.check_schema(tool.input_schema)
             jsonschema.Draft202012Validator.check_schema(tool.output_schema or {})
@@ -329,10 +330,11 @@ def test_an_outside_agent_works_on_a_bench_and_cannot_publish(tmp_path):
             review = await call(client, "review_draft", {})
 
         names = {tool.name for tool in tools}
-        schemas = [json.dumps(tool.input_schema, separators=(",", ":")) for tool in tools]
+        whole = [(tool.name, tool.description, tool.input_schema) for tool in tools]
         assert {"read_file", "xlsx_operations", "review_draft"} | RAILS <= names
         assert not any("publish" in name or "discard" in name for name in names)
-        assert sum(map(len, schemas)) <= 25 * 1024
+        told = json.dumps(whole, separators=(",", ":"), ensure_ascii=False)
+        assert len(told.encode()) <= 24 * 1024
         assert [one["path"] for one in listed["files"]] == ["a.txt"]
         assert not written["_error"]
         assert refused["_error"]

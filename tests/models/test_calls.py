@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -107,33 +108,49 @@ def test_what_does_not_fit_is_answered_with_what_is_wrong():
     first = json.loads(checked[0].problem.payload())["error"]
     assert first["error_code"] == "VALIDATION_FAILED"
     assert len(first["hints"]) == 3
-    assert "line, path" in first["detail"]
+    assert first["hints"] == [
+        "other: there is no such argument",
+        "path: this is needed",
+        "line: must be a whole number, not text",
+    ]
+    assert first["detail"] == f"{first['hints'][0]} (called as look(path, line?))"
+    flown = checked[1].problem
+    assert flown is not None
+    assert flown.hints == ("look",)
 
 
-@pytest.mark.rule("M9.5", "M19.7")
-def test_old_field_names_are_understood():
-    schema = {
-        "type": "object",
-        "properties": {"operations": {"type": "array", "items": {"type": "object"}}},
-    }
-    docx = ToolSpec(name="docx_operations", description="d", parameters=schema)
-    pptx = ToolSpec(name="pptx_operations", description="d", parameters=schema)
-    calls = [
-        call({"operations": [{"op": "replace_text", "find": "a"}]}, name="docx_operations"),
-        call({"operations": [{"op": "append_bullets", "slide_index": 2}]}, name="pptx_operations"),
-        call({"operations": [{"op": "other", "slide_index": 2}]}, name="docx_operations"),
-        call({"operations": [BOTH]}, name="docx_operations"),
+@pytest.mark.rule("M9.5", "M19.7", "W7.12")
+def test_a_tool_answers_to_the_names_it_had_before():
+    tool = replace(LOOK, aliases=("glance",))
+    other = replace(LOOK, name="glance_at")
+
+    old, wrong = normalise(
+        [call({"path": "a"}, name="glance"), call({"path": "a"}, name="glanze")],
+        [tool, other],
+        turn=1,
+    )
+
+    assert (old.call.name, old.problem) == ("look", None)
+    assert wrong.call.name == "glanze"
+    assert wrong.problem is not None
+    assert wrong.problem.detail == "there is no tool 'glanze' here; did you mean glance_at?"
+
+
+@pytest.mark.rule("W7.4", "M9.6")
+def test_what_a_schema_leaves_open_is_left_to_the_tool():
+    item = {"type": "object", "properties": {"op": {"enum": ["a"]}}, "additionalProperties": True}
+    schema = {"type": "object", "properties": {"operations": {"type": "array", "items": item}}}
+    tool = ToolSpec(name="t", description="d", parameters=schema)
+    given = [
+        {"operations": [{"op": "b", "any": 1}]},
+        {"operations": {}},
+        {"operations": '[{"x":1}]'},
     ]
 
-    first, second, third, fourth = normalise(calls, [docx, pptx], turn=1)
+    found = normalise([call(one, name="t") for one in given], [tool], turn=1)
 
-    assert first.call.arguments == {"operations": [{"op": "replace_text", "search": "a"}]}
-    assert second.call.arguments == {"operations": [{"op": "append_bullets", "index": 2}]}
-    assert third.call.arguments == {"operations": [{"op": "other", "slide_index": 2}]}
-    assert fourth.call.arguments == {"operations": [BOTH]}  # which of them is meant is not known
-
-
-BOTH = {"op": "replace_text", "find": "a", "search": "b"}
+    assert [one.problem for one in found] == [None] * 3
+    assert [one.call.arguments for one in found] == [*given[:2], {"operations": [{"x": 1}]}]
 
 
 @pytest.mark.rule("W7.5", "M9.5")

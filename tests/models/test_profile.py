@@ -321,7 +321,7 @@ def test_a_server_that_cannot_force_a_call_gets_a_reminder():
     body = openai_chat.body(request("mistral:mistral-large", tools=(TOOL,)), weak)
 
     assert body["tool_choice"] == "auto"
-    assert body["messages"][-1] == {"role": "user", "content": REMINDER}
+    assert body["messages"][-1] == {"role": "user", "content": f"Hi\n\n{REMINDER}"}
 
 
 def test_pictures_reach_every_wire():

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from backshop.base.errors import CODES
 from backshop.base.limits import BUDGET_MARGIN_TOKENS
+from backshop.base.usage import Used
 from backshop.models.catalog.catalog import Price, builtin
 from backshop.models.egress.fault import from_code, from_status, retry_after_ms, said
 from backshop.models.egress.policy import policy
@@ -34,7 +35,7 @@ from backshop.models.ledger.consent import (
     ScopeText,
     covering,
 )
-from backshop.models.ledger.usage import Budget, Spent, check_budget, estimated, text_tokens, usd
+from backshop.models.ledger.usage import Budget, check_budget, estimated, text_tokens, usd
 from backshop.models.loop.repetition import LoopGuard, Verdict, fingerprint
 from backshop.models.messages import Message, ModelRequest, Role, Usage
 
@@ -269,7 +270,7 @@ def test_a_read_after_a_write_is_another_call():
 @pytest.mark.rule("M13.3")
 def test_a_budget_counts_what_the_next_call_will_bring():
     request = ModelRequest(model_id="p:m", messages=(Message(role=Role.USER, text="x" * 400),))
-    spent = Spent(usage=Usage(input_tokens=50), usd=0.5)
+    spent = Used(usage=Usage(input_tokens=50), usd_estimate=0.5)
     next_usd = (100 + BUDGET_MARGIN_TOKENS) / 1_000_000
     price = Price(input=1.0, output=1.0)
 

@@ -150,6 +150,7 @@ def remote(
         auth=Auth.API_KEY,
         base_url=f"http://far.example:{port}{path}",
         hosts=("far.example",),
+        allows_private=True,
     )
     model = ModelRecord(
         model_id=f"{provider_id}:m",
@@ -1091,6 +1092,27 @@ def test_a_provider_that_refuses_strict_tools_is_asked_again_without_and_stays_s
         assert strict == [True, False, False, False]
         events = models.permissions.egress_events(ListEgress(workbench_id=BENCH)).events
         assert len(events) == len(server.seen)
+
+
+@pytest.mark.rule("M9.11")
+def test_a_provider_that_refuses_a_forced_call_is_asked_again_without_and_stays_so(shop):
+    said = {"error": {"message": "tool_choice of this kind is not supported by this model"}}
+    no = Reply([json.dumps(said).encode()], status=400)
+    with serving(no, Reply(chat("Hi")), Reply(chat("Ho"))) as server:
+        models = far(shop, server.url)
+        grant(models)
+        asked = ModelRequest(
+            model_id="local-far:m",
+            messages=(Message(role=Role.USER, text="Hi"),),
+            tools=(TOOL,),
+            workbench_id=BENCH,
+        )
+        adapter = models.adapter("local-far:m", workbench_id=BENCH)
+        for _ in range(2):
+            assert isinstance(list(adapter.complete(asked, CancelToken()))[-1], Done)
+
+    assert [seen.json["tool_choice"] for seen in server.seen] == ["required", "auto", "auto"]
+    assert all(seen.json["tools"][0]["function"]["strict"] for seen in server.seen)
 
 
 @pytest.mark.rule("M11.6")

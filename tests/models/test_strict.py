@@ -244,6 +244,7 @@ def test_tools_that_cannot_be_strict_are_named_when_a_conversation_begins_and_on
     section = MarkdownSection("Do", "Do it.", key="do", tools=(tool,))
     prompt = Prompt("tests/loose", "loose", sections=[section])
     adapter = scripted([{"respond": {"text": "done"}, "times": 0}])
+    caplog.set_level("INFO")
 
     for _ in range(2):
         adapter.evaluate(prompt, session=Session())

@@ -95,7 +95,7 @@ def test_null_for_an_optional_field_means_its_default():
         {"path": None},
         {"path": 5},
         {"path": "a", "limit": 0},
-        {"path": "a", "limit": "7"},
+        {"path": "a", "limit": "seven"},
         {"path": "a", "other": 1},
         {"path": "a", "ops": [{"op": "nothing"}]},
     ],

@@ -24,7 +24,8 @@ PARTS = {  # of pages, fetched by scripts, and what is no page
     *("/bench-cards", "/bench/{bench_id}/draft-bar", "/bench/{bench_id}/file-list"),
     *("/bench/{bench_id}/transcript", "/bench/{bench_id}/turn/{turn_id}"),
     *("/bench/{bench_id}/tool/{entry_id}", "/bench/{bench_id}/review/file"),
-    *("/settings/disk", "/studio/list", "/studio/run/{run_id}/graph", "/studio/node/{node_id}"),
+    *("/settings/disk", "/settings/usage", "/studio/list"),
+    *("/studio/run/{run_id}/graph", "/studio/node/{node_id}"),
     "/bench/{bench_id}/preview/{version}/{index}/{scale}/{path:path}",
     "/studio/session/{session_id}/export/{format}",
 }

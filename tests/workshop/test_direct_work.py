@@ -19,7 +19,7 @@ def ends(chat: Chat) -> list[str]:
     return [kind.removeprefix("workshop.") for kind in chat.kinds() if "workshop." in kind]
 
 
-@pytest.mark.rule("W11.26", "W1.4")
+@pytest.mark.rule("W11.32", "W1.4")
 def test_direct_work_edits_and_answers_in_one_loop_of_two_calls(chat: Chat) -> None:
     chat.add({"a.md": "red"})
     wire = chat.play([calls("work", 1, write("a.md", "blue")), says("work", "It is blue now.")])
@@ -33,7 +33,7 @@ def test_direct_work_edits_and_answers_in_one_loop_of_two_calls(chat: Chat) -> N
     assert [one.purpose for one in wire.requests] == ["work", "work"]
 
 
-@pytest.mark.rule("W11.26", "W4.2")
+@pytest.mark.rule("W11.32", "W4.2")
 def test_direct_work_is_told_as_implement_item_one_of_one(chat: Chat) -> None:
     chat.add({"a.md": "red"})
     chat.play([calls("work", 1, write("a.md", "blue")), says("work", "Done.")])
@@ -71,7 +71,7 @@ def test_each_request_of_direct_work_begins_with_the_whole_one_before_it(chat: C
         assert after[3][: len(before[3])] == before[3]
 
 
-@pytest.mark.rule("W11.26")
+@pytest.mark.rule("W11.32")
 def test_a_question_is_answered_by_direct_work_without_a_plan_or_a_draft(chat: Chat) -> None:
     chat.add({"a.md": "red"})
     wire = chat.play([says("work", "Red.")])
@@ -83,7 +83,7 @@ def test_a_question_is_answered_by_direct_work_without_a_plan_or_a_draft(chat: C
     assert len(wire.requests) == 1
 
 
-@pytest.mark.rule("W11.26", "W1.5")
+@pytest.mark.rule("W11.32", "W1.5")
 def test_direct_work_that_only_answers_may_write_nothing(chat: Chat) -> None:
     chat.add({"a.md": "red"})
     wire = chat.play(
@@ -101,7 +101,7 @@ def test_direct_work_that_only_answers_may_write_nothing(chat: Chat) -> None:
     assert ["only answers" in one for one in told] == [True, True]
 
 
-@pytest.mark.rule("W11.27")
+@pytest.mark.rule("W11.33")
 def test_a_plan_that_direct_work_asks_for_costs_no_call_of_its_own(chat: Chat) -> None:
     chat.add({"a.md": "red"})
     wire = chat.play(
@@ -131,7 +131,7 @@ def test_a_plan_that_direct_work_asks_for_costs_no_call_of_its_own(chat: Chat) -
     assert "write_text_file on a.md" in shown["research_md"]
 
 
-@pytest.mark.rule("W11.27")
+@pytest.mark.rule("W11.33")
 def test_a_plan_of_one_item_is_refused_and_done_directly(chat: Chat) -> None:
     chat.add({"a.md": "red"})
     one: tuple[str, dict[str, Any]] = ("request_plan", {"findings": "x", "items": [{"label": "A"}]})
@@ -146,7 +146,7 @@ def test_a_plan_of_one_item_is_refused_and_done_directly(chat: Chat) -> None:
     assert "do it directly" in answers[0]
 
 
-@pytest.mark.rule("W11.27")
+@pytest.mark.rule("W11.33")
 def test_direct_work_that_never_plans_is_made_to_and_keeps_what_it_wrote(chat: Chat) -> None:
     chat.add({"a.md": "red"})
     rushed: list[Step] = [calls("work", turn, write(f"{turn}.md", "x")) for turn in range(1, 20)]
@@ -172,7 +172,7 @@ def test_direct_work_that_never_plans_is_made_to_and_keeps_what_it_wrote(chat: C
     assert purposes[WORK_FILES_MAX + 2] == "plan"
 
 
-@pytest.mark.rule("W11.21", "W11.26")
+@pytest.mark.rule("W11.21", "W11.32")
 @pytest.mark.parametrize(
     ("keep", "texts", "said"),
     [
@@ -200,7 +200,7 @@ def test_direct_work_says_itself_that_it_failed(
         assert chat.draft() == texts
 
 
-@pytest.mark.rule("W11.28", "W5.12")
+@pytest.mark.rule("W11.34", "W5.12")
 @pytest.mark.parametrize(
     ("wrote", "error", "status"),
     [
@@ -224,7 +224,7 @@ def test_direct_work_that_breaks_off_keeps_what_it_wrote(
         assert chat.draft() == {"a.md": "blue"}
 
 
-@pytest.mark.rule("W11.28", "W12.2")
+@pytest.mark.rule("W11.34", "W12.2")
 def test_direct_work_goes_on_with_what_it_wrote_and_doubles_nothing(chat: Chat) -> None:
     chat.add({"a.md": "one\n"})
     more = ("edit_text_file", {"path": "a.md", "edits": [{"search": "one", "replace": "one one"}]})

@@ -290,7 +290,7 @@ REACHING: list[tuple[str, dict[str, Any]]] = [
     ("table_query", {"path": "t.csv", "query": f"SELECT * FROM '{AWAY}'"}),
     ("table_query", {"path": "t.csv", "query": "INSTALL httpfs; LOAD httpfs; SELECT 1"}),
     ("xlsx_operations", {"path": "n.xlsx", "copy_from": AWAY, "operations": []}),
-    ("docx_copy_assets", {"source_path": AWAY, "target_path": "n.docx", "assets": []}),
+    ("copy_assets", {"source_path": AWAY, "target_path": "n.docx", "assets": []}),
 ]
 
 

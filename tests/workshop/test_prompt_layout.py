@@ -220,7 +220,7 @@ def written(path: str) -> Step:
     return {"tool_calls": [{"name": name, "arguments": arguments}]}
 
 
-@pytest.mark.rule("W11.27", "W8.5")
+@pytest.mark.rule("W11.33", "W8.5")
 def test_limits_of_direct_work_hold_over_windows(
     chat: Chat, monkeypatch: pytest.MonkeyPatch
 ) -> None:

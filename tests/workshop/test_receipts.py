@@ -47,7 +47,18 @@ MAP = {
     "sha256": "0" * 64,
     "sheets": [{"name": f"Sheet {n}", "range": "A1:Z99", "cells": {}} for n in range(300)],
 }
-STYLES = {"format": "xlsx", "fonts": [{"index": n, "name": f"F{n}"} for n in range(400)]}
+STYLES = {
+    "format": "xlsx",
+    "cell_styles": [
+        {
+            "asset_id": f"cell_style:S!A{n}",
+            "style": {"font_bold": True, "fill_color": f"#1F4E{n}"},
+            "count": 8,
+            "cells": [f"S!A{n}:H{n}"],
+        }
+        for n in range(10, 90)
+    ],
+}
 
 
 @pytest.mark.rule("W8.6")
@@ -58,7 +69,7 @@ STYLES = {"format": "xlsx", "fonts": [{"index": n, "name": f"F{n}"} for n in ran
         ("read_file", READ, ["a.txt", '"line_start":1', "total_chunks", "line 0", "line 399"]),
         ("list_files", LISTING, ["200 files of 5000", "f0.csv", "f9.csv", "f199.csv"]),
         ("get_file_map", MAP, ["xlsx", "sheets 300", "Sheet 0", "A1:Z99"]),
-        ("xlsx_get_styles", STYLES, ["fonts 400", "F0"]),
+        ("xlsx_get_styles", STYLES, ["cell_styles 80", "S!A10:H10", "fill_color #1F4E10"]),
         ("other", ["x" * 9000], ["Text of 1 lines"]),
     ],
 )

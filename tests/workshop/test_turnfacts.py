@@ -540,6 +540,14 @@ def test_counts_of_an_effect_report_are_by_kind_and_true_where_its_list_is_cut(
     assert [(one.what, one.count) for one in evidence.counted(report)] == expected
 
 
+@pytest.mark.rule("W11.20", "F16.16")
+def test_a_cell_is_counted_once_whatever_of_it_changed_and_however_long_the_list():
+    listed = [{"kind": "cell", "where": f"S!A{row}", "aspect": "formula"} for row in range(200)]
+    report = {"changed": listed, "totals": {"changed": 801, "cells": 400}}
+
+    assert [(one.what, one.count) for one in evidence.counted(report)] == [("cell", 400)]
+
+
 @pytest.mark.rule("W11.20", "F24.10", "F3.3")
 def test_a_write_says_which_parts_of_it_were_not_made_and_what_has_no_value():
     said = {

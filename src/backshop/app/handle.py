@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from backshop.base.command import Ask
 from backshop.base.errors import NotFound, ValidationFailed
+from backshop.base.tool_argument import find_tool, near
 from backshop.workshop import TurnFacts, requests
 
 if TYPE_CHECKING:  # rooms load when something of theirs is first asked for (S2.4)
@@ -21,7 +21,9 @@ if TYPE_CHECKING:  # rooms load when something of theirs is first asked for (S2.
     from backshop.prompts import ToolResult
     from backshop.workshop import (
         Answered,
+        BenchUsage,
         Conversation,
+        Conversations,
         PlanView,
         RedoDone,
         State,
@@ -49,30 +51,46 @@ class Answer:
     """What is true of the turn, whatever its text says; None of one that could not write."""
     facts_lines: tuple[str, ...] = ()
     """The same in words."""
+    facts_first: int | None = None
+    """How many of these lines stand first because they want a look before all else."""
     warnings: tuple[str, ...] = ()
 
 
 class BenchWorkshop:
     """The Workshop of one workbench: what is said, what waits in the Draft, what becomes of it."""
 
-    def __init__(self, bench_id: str, ask: Ask, benches: Callable[[], Bench]) -> None:
+    def __init__(
+        self,
+        bench_id: str,
+        ask: Ask,
+        benches: Callable[[], Bench],
+        book: Callable[[], Conversations],
+    ) -> None:
         self.id = bench_id
         self._ask = ask
         self._benches = benches
+        self._book = book
 
     # ------------------------------------------------------------ talking
 
     def send(
-        self, text: str, *, ask: bool = False, workflow: str | None = None, origin: str = "rpc"
+        self,
+        text: str,
+        *,
+        ask: bool = False,
+        workflow: str | None = None,
+        flow: str | None = None,
+        origin: str = "rpc",
     ) -> Answer:
         """Say something and let the agent answer; with `ask` it changes nothing.
 
-        Returns when the turn ended. What it changed waits in the Draft.
+        `flow` holds for this message alone: `auto`, `rpi` or `compat` (W1.4). Returns when the turn
+        ended. What it changed waits in the Draft.
         """
         mode = "ask" if ask else "agent"
         said = requests.SendUserMessage(workbench_id=self.id, text=text, mode=mode, origin=origin)
         sent = self._ask(self._workshop.send_user_message, said)
-        return self._agent(sent.message_id, workflow)
+        return self._agent(sent.message_id, workflow, flow)
 
     def regenerate(self) -> Answer:
         """Let the agent answer the last message again."""
@@ -108,6 +126,11 @@ class BenchWorkshop:
         """Say where the conversation stands."""
         wish = requests.WorkbenchOnly(workbench_id=self.id)
         return self._ask(self._workshop.get_state, wish)
+
+    def usage(self, *, limit: int = 200, before: str | None = None) -> BenchUsage:
+        """Say what models used, by model and by turn; `before` pages to older turns."""
+        wish = requests.GetUsage(workbench_id=self.id, limit=limit, before=before)
+        return self._ask(self._workshop.get_usage, wish)
 
     def plan(self) -> PlanView:
         """Return what the newest turn found out, planned and reported."""
@@ -160,19 +183,21 @@ class BenchWorkshop:
             NotFound: there is no such tool; the hints list names that are near.
             ValidationFailed: `bad_arguments`.
         """
-        from backshop.bench import TOOLS, Author, Source, Workspace
-        from backshop.models import lenient
+        from backshop.bench import REVIEW_DRAFT, TOOLS, Author, Source, Workspace
         from backshop.prompts import ToolContext, invoke
+        from backshop.workshop import RECALL_TOOL, AgentSpace
 
-        known = {tool.name: tool for tool in TOOLS}
-        if name not in known:
-            near = tuple(get_close_matches(name, known, n=3))
-            raise NotFound(f"there is no tool {name!r}", reason="not_found", hints=near)
-        tool = known[name]
+        known = (*TOOLS, RECALL_TOOL, REVIEW_DRAFT)
+        tool = find_tool(name, known)
+        if tool is None:
+            close = tuple(near(name, (one.name for one in known), 3))
+            raise NotFound(f"there is no tool {name!r}", reason="not_found", hints=close)
+        params = tool.decode(arguments)
         author = Author(source=Source(kind="workshop", ref="python"))
-        context = ToolContext(workspace=Workspace(self._benches(), self.id, author))
-        params = tool.decode(lenient(name, arguments, tool.schema))
-        return invoke(tool, params, context=context)
+        space = Workspace(self._benches(), self.id, author)
+        if tool is RECALL_TOOL:  # whose log loads with the conversations
+            space = AgentSpace(self._benches(), self.id, author, book=self._book())
+        return invoke(tool, params, context=ToolContext(workspace=space))
 
     # ------------------------------------------------------------ the Draft
 
@@ -232,8 +257,12 @@ class BenchWorkshop:
 
         return Workshop
 
-    def _agent(self, message_id: str, workflow: str | None = None) -> Answer:
-        wish = requests.RunAgent(workbench_id=self.id, message_id=message_id, workflow_id=workflow)
+    def _agent(
+        self, message_id: str, workflow: str | None = None, flow: str | None = None
+    ) -> Answer:
+        wish = requests.RunAgent(
+            workbench_id=self.id, message_id=message_id, workflow_id=workflow, flow=flow
+        )
         return self._answer(self._ask(self._workshop.run_agent, wish))
 
     def _answer(self, done: Answered) -> Answer:
@@ -247,5 +276,6 @@ class BenchWorkshop:
             run_id=done.run_id,
             facts=done.facts,
             facts_lines=done.facts_lines,
+            facts_first=done.facts_first,
             warnings=done.warnings,
         )

@@ -224,7 +224,9 @@ class Backshop:
 
     def workshop(self, bench: str) -> BenchWorkshop:
         """Return the Workshop of one workbench, which is named as for `bench_id` (S8.1)."""
-        return BenchWorkshop(self.bench_id(bench), self.ask, lambda: self.benches)
+        return BenchWorkshop(
+            self.bench_id(bench), self.ask, lambda: self.benches, lambda: self.workshops.book
+        )
 
     @cached_property
     def _book(self) -> Conversations:

@@ -6,6 +6,7 @@ PHASES = {
     "research": "Analyzing files…",
     "plan": "Planning approach…",
     "implement": "Working through the plan…",  # until the first item is begun
+    "direct": "Working on it…",  # where there is no plan
     "summary": "Summarizing results…",
 }
 PROPOSALS = {  # what flow `compat` does beside the reply

@@ -17,7 +17,7 @@ DEFAULT_MAX_DEPTH = 32
 TEMP_PREFIX = ".bs-tmp-"
 """How the name of a file begins that is being written and gets its own name when it is whole."""
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _BIDI = re.compile(r"[\u202a-\u202e\u2066-\u2069]")
 _FORBIDDEN = re.compile(r'[<>:"|?*]')
 _DEVICE = re.compile(r"(CON|PRN|AUX|NUL|CONIN\$|CONOUT\$|COM[1-9¹²³]|LPT[1-9¹²³])( *\..*)?", re.I)

@@ -139,14 +139,23 @@ class Search:
         Raises:
             TooCostly: this search took more steps than it may, with the texts before.
         """
+        return self.first_end(text) is not None
+
+    def first_end(self, text: str) -> int | None:
+        """Return where the match that ends first ends in a text, None without one.
+
+        Raises:
+            TooCostly: this search took more steps than it may, with the texts before.
+        """
         known, state = self._known, 0
-        for char in text:
+        for place, char in enumerate(text):
             after = known[state].get(char)
             state = self._learnt(state, char) if after is None else after
             if state == _FOUND:
-                return True
+                return place
         end = known[state].get(_END)
-        return (self._learnt(state, _END) if end is None else end) == _FOUND
+        found = (self._learnt(state, _END) if end is None else end) == _FOUND
+        return len(text) if found else None
 
     def _learnt(self, state: int, char: str) -> int:
         places, before = self._states[state]

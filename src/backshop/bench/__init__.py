@@ -43,7 +43,7 @@ from .context.item import (
 )
 from .context.processing import files_of as context_files
 from .context.processing import problems as context_problems
-from .conversations import ConversationPort
+from .conversations import ConversationPort, Vouched
 from .download import Download, hand_out, hand_out_all
 from .draft.batch import Author, Put
 from .draft.rewind_preview import files_moved, files_proved
@@ -74,6 +74,7 @@ from .repository import (
 from .review import view_request as views
 from .review.change_set import ChangeEntry, ChangeSet
 from .review.file_diff import Body, Cells, Diff, Differ, Parts
+from .review.look import look_into
 from .review.viewer import PagePreview, Viewer
 from .service import Bench
 from .settings import BenchSettings
@@ -150,6 +151,7 @@ __all__ = [
     "Scope",
     "Source",
     "Viewer",
+    "Vouched",
     "Weights",
     "Workspace",
     "acted",
@@ -168,6 +170,7 @@ __all__ = [
     "hand_out_all",
     "inject",
     "is_restorable",
+    "look_into",
     "named_paths",
     "published_bytes",
     "put_processed",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Protocol
 
 from backshop.base.errors import ValidationFailed
@@ -12,6 +13,14 @@ from .lifecycle.fork import Retold
 from .state import BenchState
 
 
+@dataclass(frozen=True, slots=True)
+class Vouched:
+    """Lines about the work that made a Draft: those that stand first, and the others."""
+
+    first: tuple[str, ...] = ()
+    rest: tuple[str, ...] = ()
+
+
 class ConversationPort(Protocol):
     """Knows what was said about benches."""
 
@@ -19,7 +28,7 @@ class ConversationPort(Protocol):
         """Say what the Draft is about (B13.2)."""
         ...
 
-    def vouch(self, state: BenchState) -> tuple[str, ...]:
+    def vouch(self, state: BenchState) -> Vouched:
         """Say what is true of the work that made the Draft (W11.20)."""
         ...
 
@@ -39,9 +48,9 @@ class NoConversations:
         """Say nothing."""
         return None
 
-    def vouch(self, state: BenchState) -> tuple[str, ...]:
+    def vouch(self, state: BenchState) -> Vouched:
         """Say nothing."""
-        return ()
+        return Vouched()
 
     def retell(self, bench_id: str, until: MessageId | None) -> Retold:
         """Refuse: there is nothing to tell."""

@@ -13,7 +13,7 @@ from backshop.base.ambient import Clock, Mint
 from backshop.formats import Formats
 from backshop.store import THE_OWNER, Caller, Store
 
-from . import checkpoint, requests
+from . import checkpoint, decide, first_look, requests
 from .answers import (
     Added,
     AuditPage,
@@ -56,6 +56,7 @@ from .repository import Announce, BenchRepository, Room, unheard
 from .review import change_set, view_request
 from .review.change_set import ChangeEntry, ChangeSet, Confirmed, Summary
 from .review.file_diff import Diff, Differ
+from .review.look import look_into
 from .review.viewer import Viewer
 from .settings import BenchSettings
 
@@ -256,8 +257,13 @@ class Bench:
         found = change_set.change_set(
             self.desk, request, self.differ.hint_of, self.conversations.summarise
         )
+        state = self.desk.state(request.workbench_id)
+        draft = decide.require_draft(state)
+        look = look_into(self.desk, self.formats, draft.base_tree, draft.tree)
+        vouched = self.conversations.vouch(state)
+        first = tuple(dict.fromkeys((*vouched.first, *first_look.told(look))))
         return replace(
-            found, draft_facts=self.conversations.vouch(self.desk.state(request.workbench_id))
+            found, draft_facts=(*first, *vouched.rest), draft_facts_first=len(first) or None
         )
 
     def review_get_entry(self, request: view_request.ReviewPath) -> ChangeEntry:

@@ -32,7 +32,7 @@ Facade = TypeVar("Facade")
 Asked = TypeVar("Asked")
 Answered = TypeVar("Answered")
 BENCH = click.argument("bench", metavar="BENCH")
-FLOWS = ("rpi", "compat")
+FLOWS = ("auto", "rpi", "compat")
 _SHOWN = 20  # paths of edited files in one line
 LOST = {"missing_blob": "MISSING", "altered_blob": "ALTERED"}
 """What a list says of a file whose content cannot be had."""
@@ -59,7 +59,7 @@ def ask(
     cls=DoorGroup,
     lazy={
         "share": ("people:share", "Say who may do what with one."),
-        "usage": ("models:usage", "Show the tokens that models used for one."),
+        "usage": ("usage:usage", "Show what models used for one."),
     },
 )
 def bench_group() -> None:
@@ -337,11 +337,12 @@ def limits(door: Door, bench: str, profile: str | None) -> None:
 
 @bench_group.command()
 @BENCH
-@click.argument("value", metavar="[rpi|compat]", required=False, type=click.Choice(FLOWS))
+@click.argument("value", metavar="[auto|rpi|compat]", required=False, type=click.Choice(FLOWS))
 @pass_door
 def flow(door: Door, bench: str, value: str | None) -> None:
     """Show how turns of a workbench are executed, or choose it for its next turn.
 
+    auto: the agent works directly, and plans where the request needs it.
     rpi: research, a plan, its items one by one with tools, a summary.
     compat: a plain answer, then one set of changes; for models that cannot use tools.
     """

@@ -227,6 +227,12 @@ def clean_lines(text: str, indent: str = "") -> str:
     return f"\n{indent}".join("\t".join(map(clean, line.split("\t"))) for line in lines)
 
 
+def fact_lines(lines: Sequence[str], first: int | None) -> list[str]:
+    """Return facts of a turn for people; `!` marks those that want a look before all else."""
+    ahead = first or 0
+    return [f"{'|' if place >= ahead else '!'} {clean(one)}" for place, one in enumerate(lines)]
+
+
 def given(**fields: Any) -> dict[str, Any]:
     """Return the fields that have a value."""
     return {name: value for name, value in fields.items() if value is not None}

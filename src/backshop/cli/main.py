@@ -53,6 +53,7 @@ LAZY = {
     "run": ("run:run", "Start, continue and look at runs of workflows."),
     "serve": ("serve:serve", "Run the web app."),
     "session": ("session:session", "Find, export, import and delete sessions."),
+    "usage": ("usage:usage", "Show what models used: tokens, and money where a price is known."),
     "worker": ("serve:worker", "Work on turns that a team's servers hand over."),
     "user": ("people:user", "People who share this home."),
     "workflow": ("workflow:workflow", "List, check, write and copy workflows."),

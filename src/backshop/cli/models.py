@@ -10,18 +10,16 @@ import click
 
 from backshop.base.command import NOTHING
 
-from .door import Door, DoorCommand, DoorGroup, clean, pass_door, table
+from .door import Door, DoorGroup, clean, pass_door, table
 
 if TYPE_CHECKING:
     from backshop.models.requests import (
         ConsentStatus,
         EgressList,
         ModelList,
-        ModelUsage,
         Probed,
         ProvidersStatus,
         ProviderStatus,
-        UsageReport,
     )
 
 _ESTIMATED = "?"
@@ -113,11 +111,16 @@ def test(door: Door, name: str) -> None:
 @provider.command()
 @click.argument("name")
 @click.option(
-    "--preset", default="custom", help="ollama, vllm, llamacpp or custom.", show_default=True
+    "--preset",
+    default="custom",
+    help="ollama, vllm, llamacpp, lmstudio or custom.",
+    show_default=True,
 )
 @click.option("--url", help="Where the server answers; the preset's address if left out.")
 @click.option("--model", "models", multiple=True, help="A model it offers; may be given often.")
-@click.option("--allow-private-host", is_flag=True, help="Allow http to a private address.")
+@click.option(
+    "--allow-private-host", is_flag=True, help="Allow a server in a private network, by http too."
+)
 @click.option("--needs-key", is_flag=True, help="The server asks for a key.")
 @pass_door
 def add(
@@ -322,19 +325,6 @@ def mode(door: Door, value: str | None, yes: bool) -> None:
         door.show(shop.ask(Permissions.mode, NOTHING), lambda one: one.mode)
 
 
-@click.command(cls=DoorCommand)
-@click.argument("bench", metavar="BENCH")
-@click.option("--run", "run_id", metavar="RUN", help="Only what this run used.")
-@pass_door
-def usage(door: Door, bench: str, run_id: str | None) -> None:
-    """Show the tokens that models used for a workbench, and their price where it is known."""
-    from backshop.models import Permissions, requests  # loaded when needed (S2.4)
-
-    with door.shop() as shop:
-        wish = requests.UsageQuery(workbench_id=shop.bench_id(bench), run_id=run_id)
-        door.show(shop.ask(Permissions.usage, wish), _used)
-
-
 def _key(one: ProviderStatus) -> str:
     if one.auth == "none":
         return "not needed"
@@ -360,27 +350,3 @@ def _sent(found: EgressList) -> str:
         for one in found.events
     ]
     return table(rows, ("when", "what", "model", "host", "bytes", "outcome"))
-
-
-def _used(found: UsageReport) -> str:
-    if not found.calls:
-        return "no model was called yet"
-    rows = [_used_row(one.model_id, one) for one in found.by_model]
-    if len(rows) > 1:
-        rows.append(_used_row("together", found))
-    shown = table(rows, ("model", "calls", "tokens in", "cached", "tokens out", "US$"))
-    if not any(one.usage.estimated for one in found.by_model):
-        return shown
-    return f"{shown}\n{_ESTIMATED} counted here: the provider reported nothing"
-
-
-def _used_row(name: str, one: ModelUsage | UsageReport) -> tuple[str, ...]:
-    tokens, price = one.usage, one.usd_estimate
-    mark = _ESTIMATED if tokens.estimated else ""
-    counts = (tokens.input_tokens, tokens.cached_input_tokens, tokens.output_tokens)
-    return (
-        name,
-        f"{one.calls:,}",
-        *(f"{count:,}{mark}" for count in counts),
-        "" if price is None else f"{price:.2f}",
-    )

@@ -34,7 +34,7 @@ from backshop.formats import TableDiff, TextDiff
 
 from .also import also_lines, cell_text
 from .bench import BENCH, bench_of, edited
-from .door import Door, DoorCommand, DoorGroup, clean, clean_lines, pass_door, table
+from .door import Door, DoorCommand, DoorGroup, clean, clean_lines, fact_lines, pass_door, table
 from .reviewed import recall, remember
 
 if TYPE_CHECKING:
@@ -348,13 +348,15 @@ def draft_reconcile(
 
 def change_set_text(found: ChangeSet, bench_id: str) -> str:
     """Return a change set for people."""
-    lines = [_entry_text(one) for one in found.entries]
+    facts = fact_lines(found.draft_facts, found.draft_facts_first)
+    ahead = found.draft_facts_first or 0
+    lines = [*facts[:ahead], *(_entry_text(one) for one in found.entries)]
     number = found.counts
     lines.append(
         f"{number.added} added, {number.modified} modified, {number.renamed} renamed, "
         f"{number.deleted} deleted"
     )
-    lines += [f"| {clean(line)}" for line in found.draft_facts]
+    lines += facts[ahead:]
     writers = [told for one in found.writers if (told := who(one))]
     if writers:
         lines.append(f"written by {clean(', '.join(writers))}")
@@ -370,7 +372,7 @@ def _entry_text(one: ChangeEntry) -> str:
     if one.old_path:
         line += f"  (was {clean(one.old_path)})"
     if one.collateral:
-        line += f"  ! {one.collateral} change(s) beyond what was asked"
+        line += f"  ! {one.collateral} change(s) beyond the places its writes name"
     if one.new_errors:
         first = ", ".join(map(clean, one.new_errors[:3]))
         more = one.new_error_count - len(one.new_errors[:3])

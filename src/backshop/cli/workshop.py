@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -20,9 +20,9 @@ from backshop.base.errors import BackshopError, NotFound
 from backshop.base.labels import MODEL_STATES, PHASES, PROPOSALS
 from backshop.base.system.interrupt import interrupts
 
-from .bench import BENCH
+from .bench import BENCH, FLOWS
 from .bench import ask as ask_about
-from .door import Door, DoorCommand, clean, clean_lines, pass_door, write_lines
+from .door import Door, DoorCommand, clean, clean_lines, fact_lines, pass_door, write_lines
 from .review import changed_lines, proof_lines
 
 if TYPE_CHECKING:
@@ -45,13 +45,24 @@ _WAIT_S = 0.2
 @click.argument("text")
 @click.option("--ask", is_flag=True, help="Only answer; change nothing.")
 @click.option("--workflow", help="Let this workflow of the catalogue drive the turn.")
+@click.option(
+    "--flow",
+    type=click.Choice(FLOWS),
+    help="How this one message is worked on; `backshop bench flow` is for all.",
+)
 @click.pass_context
 @pass_door
 def send(
-    door: Door, ctx: click.Context, bench: str, text: str, ask: bool, workflow: str | None
+    door: Door,
+    ctx: click.Context,
+    bench: str,
+    text: str,
+    ask: bool,
+    workflow: str | None,
+    flow: str | None,
 ) -> None:
     """Ask the agent to do something in BENCH; what it changes waits in a Draft."""
-    say = partial(_say, text, ask=ask, workflow=workflow)
+    say = partial(_say, text, ask=ask, workflow=workflow, flow=flow)
     with door.shop() as shop:
         done = _turn(door, shop, shop.workshop(bench), bench, say)
     if done.status not in ENDED_WELL:
@@ -189,8 +200,15 @@ def retry(door: Door, ctx: click.Context, bench: str) -> None:
 # ---------------------------------------------------------------- turns
 
 
-def _say(text: str, at: BenchWorkshop, *, ask: bool = False, workflow: str | None = None) -> Answer:
-    return at.send(text, ask=ask, workflow=workflow, origin="cli")
+def _say(
+    text: str,
+    at: BenchWorkshop,
+    *,
+    ask: bool = False,
+    workflow: str | None = None,
+    flow: str | None = None,
+) -> Answer:
+    return at.send(text, ask=ask, workflow=workflow, flow=flow, origin="cli")
 
 
 def _turn(
@@ -240,6 +258,18 @@ class _Shown:
     def __init__(self, door: Door) -> None:
         self._is_quiet = door.as_json
         self._has_person = sys.stderr.isatty()
+        self._is_direct = False
+        self.text = ""
+
+    @property
+    def _is_shown(self) -> bool:
+        """Whether text is shown while it comes: what may be no answer only to a person."""
+        return sys.stdout.isatty() or not self._is_direct
+
+    def _begin_anew(self) -> None:
+        """Leave what was said on the way behind; the answer begins on a line of its own."""
+        if self.text:
+            click.echo()
         self.text = ""
 
     def see(self, name: str, payload: Any) -> None:
@@ -252,7 +282,12 @@ class _Shown:
             case "WorkshopImplementProgress":
                 number, total = payload["current_item"], payload["total_items"]
                 label = clean(payload["item_label"])
-                self._status(f"Working on item {number} of {total}: {label}")
+                about = f"Working on item {number} of {total}: {label}"
+                self._is_direct = not label
+                self._status(about if label else PHASES["direct"])
+            case "WorkshopAgentProgress":
+                self._begin_anew()
+                self._status(clean(payload["text"]))
             case "WorkshopProposalProgress" if payload["phase"] in PROPOSALS:
                 self._status(PROPOSALS[payload["phase"]])
             case "WorkshopToolExecuting" if payload.get("writes"):
@@ -262,7 +297,9 @@ class _Shown:
                 self._status(f"{MODEL_STATES[payload['state']]} ({seconds} s)")
             case "WorkshopRunCancelRequested":
                 self._status("Stopping…")
-            case "WorkshopAssistantStream":
+            case "WorkshopAssistantStream" if self._is_shown:
+                if payload["delta_seq"] == 0:
+                    self._begin_anew()
                 self.text += payload["token_delta"]
                 click.echo(clean_lines(payload["token_delta"]), nl=False)
 
@@ -283,19 +320,19 @@ def _show(door: Door, done: Answer, streamed: str, bench: str) -> None:
         return
     if done.text != streamed:
         click.echo(clean_lines(done.text))
-    _facts(done.facts_lines)
+    _facts(done)
     if done.status == "paused":
         click.echo(f"\nIt can go on: backshop retry {quote(bench)}", err=True)
     elif done.has_draft:
         click.echo(f"\nThe changes wait in a Draft: backshop review {quote(bench)}", err=True)
 
 
-def _facts(lines: Sequence[str]) -> None:
+def _facts(done: Answer) -> None:
     """Show what is true of the turn, apart from what was said (W11.20)."""
-    if lines:
+    if done.facts_lines:
         click.echo()
-    for line in lines:
-        click.echo(f"| {clean(line)}")
+    for line in fact_lines(done.facts_lines, done.facts_first):
+        click.echo(line)
 
 
 def _line() -> str:
@@ -360,7 +397,7 @@ def _transcript(page: Conversation) -> str:
         lines.append(f"[{one.created_at}] {clean(said)}{note}  {one.message_id}")
         if one.text:
             lines.append(clean_lines(one.text))
-        lines += [f"| {clean(line)}" for line in one.facts_lines or ()]
+        lines += fact_lines(one.facts_lines or (), one.facts_first)
     return "\n".join(lines) or "nothing was said yet"
 
 

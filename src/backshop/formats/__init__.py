@@ -6,9 +6,10 @@ from .cache_purge import forget
 from .diff.line_diff import DiffLine, Hunk, RowChange, TableDiff, TextDiff
 from .diff.remainder import in_pages, told_sheets, told_slides, uncompared, unsaid, without_facts
 from .errors import FormatError, fail, reasons
+from .find import Needle
 from .kind import TAIL_BYTES, FileKind, check_end, classify, kind_of_name
 from .open_table import OpenTable
-from .operation_guide import operation_sheet
+from .operation_guide import explained, operation_sheet
 from .package.archive import members
 from .picture.libreoffice import find_program
 from .picture.rendering import Preview
@@ -17,6 +18,7 @@ from .protocol import (
     ChunkInfo,
     Effect,
     Effects,
+    Found,
     Json,
     JsonObject,
     Kind,
@@ -26,6 +28,7 @@ from .protocol import (
     Read,
     Selector,
     Source,
+    TextQuery,
 )
 from .registry import Formats
 from .samples import SAMPLES, write_samples
@@ -43,12 +46,14 @@ __all__ = [
     "FileKind",
     "FormatError",
     "Formats",
+    "Found",
     "Hunk",
     "Json",
     "JsonObject",
     "Kind",
     "Limits",
     "Map",
+    "Needle",
     "OpenTable",
     "OpsRequest",
     "Preview",
@@ -58,9 +63,11 @@ __all__ = [
     "Source",
     "TableDiff",
     "TextDiff",
+    "TextQuery",
     "Warn",
     "check_end",
     "classify",
+    "explained",
     "fail",
     "find_program",
     "forget",

@@ -15,7 +15,7 @@ from .errors import fail
 from .operation_example import EXAMPLES
 from .pptx import schema as pptx
 from .write import style as words
-from .write.operation import Arg, OpSpec, nearest
+from .write.operation import Arg, OpSpec, nearest_op
 from .xlsx.book.stylesheet import LOOK_FIELDS
 from .xlsx.edit import operation as xlsx
 from .xlsx.edit.cell_operation import CELL_ARGS
@@ -100,6 +100,8 @@ _FIELDS: Mapping[str, Mapping[str, str]] = {
         "null_cells": "what null in values does, clear or keep",
         "start": "top left cell, such as B3",
         "range": "such as A1:C9",
+        "formula": "of the first cell; references move as in Excel's fill",
+        "replace_text.sheet": "one sheet, else all",
         "types": "list with a type for each column",
         "style": "a cell style",
         "columns": f"list of {_items(COLUMN_ARGS)}; letter or number from 1; width in characters, "
@@ -155,6 +157,8 @@ _PURPOSES: Mapping[str, Mapping[str, str]] = {
         "delete_sheet": "",
         "set_cells": "single cells",
         "set_range": "a block of values",
+        "fill_formula": "one formula for all of range",
+        "replace_text": "in texts of cells, not in formulas",
         "append_rows": "below the last used row; a table there grows",
         "clear_range": "",
         "set_style": "values stay",
@@ -221,8 +225,9 @@ def sheet(kind: str, op: str | None) -> str:
         return _whole(kind)
     found = next((spec for spec in SPECS[kind] if spec.name == op), None)
     if found is None:
-        known = nearest(op, (spec.name for spec in SPECS[kind]), len(SPECS[kind]))
-        raise fail("unknown_op", f"{op!r} is no operation of {kind}_operations", hints=known)
+        known = nearest_op(op, (spec.name for spec in SPECS[kind]))
+        what = f"{kind}_operations has no operation {op[:60]!r}; did you mean {known[0]}?"
+        raise fail("unknown_op", what, hints=known)
     return _single(kind, found)
 
 

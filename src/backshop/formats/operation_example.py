@@ -27,7 +27,9 @@ EXAMPLES: Mapping[str, Mapping[str, JsonObject]] = {
             "start": "A5",
             "values": [["East", 12, 9.5], ["West", 7, None]],
         },
+        "fill_formula": {"sheet": "Sales", "range": "D2:D4", "formula": "=B2*C2"},
         "append_rows": {"sheet": "Sales", "values": [["East", 12, 9.5]]},
+        "replace_text": {"search": "Orders", "replace": "Units"},
         "clear_range": {"sheet": "Sales", "range": "A3:C3", "what": "all"},
         "set_style": {
             "sheet": "Sales",

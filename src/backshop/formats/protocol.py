@@ -32,6 +32,7 @@ from typing import Protocol, TypeAlias
 
 from backshop.base import limits as numbers
 
+from .effect_range import RANGES_MAX, EffectRange, joined, joined_places
 from .warning import Warn
 
 MAP_VERSION = 1
@@ -198,6 +199,45 @@ class Read:
         }
 
 
+# --- searching (F33) ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A piece of a file that is searched on its own: a line, a cell, a paragraph, a page.
+
+    `where` is a selector of `read`, with fields of operations where they say it more exactly.
+    `gap` names what kept its text from being known; then there is none.
+    """
+
+    where: JsonObject
+    text: str
+    gap: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextQuery:
+    """What is looked for: a text, or an expression of the bounded engine."""
+
+    text: str
+    is_regex: bool = False
+    match_case: bool = False
+    skip: int = 0  # places that were told before
+    places: int = 10  # told at most
+    max_chars: int = numbers.SEARCH_FILE_MAX_CHARS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What a search found in one file; `count` goes on where `places` end."""
+
+    count: int = 0
+    places: tuple[JsonObject, ...] = ()
+    more_places: int = 0
+    gaps: Mapping[str, int] = field(default_factory=dict)
+    searched_to: JsonObject | None = None  # where it ended before the end of the file
+
+
 # --- writes (F16) ------------------------------------------------------------------------------
 
 
@@ -242,16 +282,59 @@ class Effect:
 
     `kind`: cell, row, column, sheet, paragraph, table, slide, shape, notes, line, style, part.
     `where` addresses it (`Ledger!C7`, `body 12`, `slide 3`, `lines 4-9`, `xl/workbook.xml`);
-    `aspect` says what differs: value, formula, style, structure, added, removed.
+    `aspect` says what differs: value, formula, style, structure, added, removed. `now` is what
+    stands there after the write, short, where that is worth telling.
     """
 
     kind: str
     where: str
     aspect: str = "value"
+    now: str = field(default="", compare=False)
 
     def to_json(self) -> JsonObject:
         """Return the effect as data."""
         return {"kind": self.kind, "where": self.where, "aspect": self.aspect}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EffectsTold:
+    """The same report for whoever made the call: ranges, each difference once (F16.16)."""
+
+    targets: tuple[str, ...] = ()
+    changed: tuple[EffectRange, ...] = ()
+    recalculated: tuple[EffectRange, ...] = ()
+    collateral: tuple[EffectRange, ...] = ()
+    totals: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        targets: Sequence[str],
+        changed: Sequence[Effect],
+        recalculated: Sequence[Effect],
+        collateral: Sequence[Effect],
+    ) -> EffectsTold:
+        """Join what stands side by side; the totals count things, also where lists are cut."""
+        lists = {
+            "changed": joined(changed),
+            "recalculated": joined(recalculated),
+            "collateral": joined(collateral),
+        }
+        return cls(
+            targets=tuple(joined_places(targets)[:RANGES_MAX]),
+            **{name: tuple(ranges[:RANGES_MAX]) for name, ranges in lists.items()},
+            totals={name: sum(one.count for one in ranges) for name, ranges in lists.items()},
+        )
+
+    def to_json(self) -> JsonObject:
+        """Return the report of F16.16."""
+        return {
+            "targets": list(self.targets),
+            "changed": [one.to_json() for one in self.changed],
+            "recalculated": [one.to_json() for one in self.recalculated],
+            "collateral": [one.to_json() for one in self.collateral],
+            "totals": dict(self.totals),
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -266,6 +349,7 @@ class Effects:
     collateral: tuple[Effect, ...] = ()
     recalculated: tuple[Effect, ...] = ()
     totals: Mapping[str, int] = field(default_factory=dict)
+    told: EffectsTold = field(default=EffectsTold(), compare=False)
 
     @classmethod
     def compare(
@@ -283,6 +367,9 @@ class Effects:
         """
         derived = set(recalculated)
         collateral = [e for e in changed if e not in derived and not aimed_at(e)]
+        beyond = derived | set(collateral)
+        meant = [e for e in changed if e not in beyond and e.kind != "part"]  # parts follow
+        written = {e.where for e in meant}
         most = numbers.EFFECTS_MAX
         return cls(
             targets=tuple(targets[:most]),
@@ -294,7 +381,11 @@ class Effects:
                 "changed": len(changed),
                 "collateral": len(collateral),
                 "recalculated": len(recalculated),
+                **_cells_of(changed),
             },
+            told=EffectsTold.of(
+                targets, meant, [e for e in recalculated if e.where not in written], collateral
+            ),
         )
 
     def to_json(self) -> JsonObject:
@@ -306,6 +397,12 @@ class Effects:
             "recalculated": [effect.to_json() for effect in self.recalculated],
             "totals": dict(self.totals),
         }
+
+
+def _cells_of(changed: Sequence[Effect]) -> dict[str, int]:
+    """Return how many cells differ; value, formula and look of one are one cell."""
+    cells = len({e.where for e in changed if e.kind == "cell"})
+    return {"cells": cells} if cells else {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -322,6 +419,7 @@ class Applied:
     warnings: tuple[Warn, ...] = ()
     changed_parts: tuple[str, ...] = ()
     effects: Effects = Effects()
+    replaced: int = 0  # occurrences of a text that `replace_text` put another in the place of
     extra: JsonObject = field(default_factory=dict)  # F6.10, F22.5, F24.10: keys of one format
 
     def to_json(self) -> JsonObject:
@@ -338,8 +436,55 @@ class Applied:
             "warnings": [warning.to_json() for warning in self.warnings],
             "changed_parts": self.changed_parts,
             "effects": self.effects.to_json(),
+            **({"replaced": self.replaced} if self.replaced else {}),
             **self.extra,
         }
+
+    def told(self) -> JsonObject:
+        """Return the result as whoever made the call is told it: neighbours as ranges (F16.16)."""
+        warnings = [warning.to_json() for warning in _joined_warnings(self.warnings)]
+        told = {
+            **self.to_json(),
+            "warnings": warnings,
+            "effects": self.effects.told.to_json(),
+        }
+        errors = told.get("new_errors")
+        if isinstance(errors, Sequence) and not isinstance(errors, str):
+            told["new_errors"] = ranges = _joined_errors(errors)
+            if len(ranges) == RANGES_MAX:
+                told["new_error_count"] = len(errors)
+        return told
+
+
+def _joined_warnings(warnings: Sequence[Warn]) -> list[Warn]:
+    """Return warnings with those of one code about neighbouring cells as one."""
+    cells = [one for one in warnings if one.where and "!" in one.where and one.count == 1]
+    ranges = joined(Effect(kind=one.code, where=one.where or "") for one in cells)
+    taken = set(cells)
+    others = [one for one in warnings if one not in taken]
+    return [*others, *(Warn(one.kind, one.count, one.where) for one in ranges)]
+
+
+def _joined_errors(errors: Sequence[Json]) -> list[Json]:
+    """Return error cells with neighbours that show the same error as one range (F24.10)."""
+    known = {
+        (str(one["sheet"]), str(one["cell"])): one for one in errors if isinstance(one, Mapping)
+    }
+    ranges = joined(
+        Effect(kind=str(one["error"]), where=f"{sheet}!{cell}", now=str(one["formula"]))
+        for (sheet, cell), one in known.items()
+    )
+    found: list[Json] = []
+    for one in ranges[:RANGES_MAX]:
+        sheet, _, cells = one.where.rpartition("!")
+        said: dict[str, Json] = {
+            "sheet": sheet,
+            "cell": cells,
+            "error": one.kind,
+            "formula": one.first,
+        }
+        found.append(said | ({"count": one.count} if one.count > 1 else {}))
+    return found
 
 
 # --- what a format module offers (F1.4) ---------------------------------------------------------
@@ -359,3 +504,6 @@ class Format(Protocol):
 
     def extract_lines(self, source: Source) -> list[str]:
         """Return stable lines for review (F29.1)."""
+
+    # `passages(source) -> Iterator[Passage]` (F33.1) is offered by whoever can say where its text
+    # stands; without it, the lines for review are searched.

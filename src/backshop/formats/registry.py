@@ -15,13 +15,16 @@ from .diff.line_diff import TableDiff, TextDiff
 from .diff.remainder import Entry
 from .dispatch import BUILTIN, HERE, OFFICE, Dispatcher, discover
 from .errors import FormatError, fail
+from .find import Needle
 from .kind import FileKind, kind_of_name, require_text_name
 from .map_cache import MapCache
 from .open_table import OpenTable
 from .package.guard import check_size
 from .picture.rendering import Preview, Renderer
 from .protocol import (
+    MAP_VERSION,
     Applied,
+    Found,
     Json,
     JsonObject,
     Kind,
@@ -31,6 +34,7 @@ from .protocol import (
     Read,
     Selector,
     Source,
+    TextQuery,
     as_object,
 )
 from .window import shorten
@@ -39,6 +43,8 @@ T = TypeVar("T")
 
 _LEVELS = {"prompt": numbers.MAP_PROMPT_MAX_BYTES, "full": numbers.MAP_FULL_MAX_BYTES}
 
+_INVENTORY = "inventory-1"  # the number counts on when what is looked for does
+_NO_FILE: JsonObject = {"hosts": (), "hosts_left_out": 0, "units": {}, "named": ()}
 _IN_PARTS = frozenset({Kind.DOCX, Kind.XLSX, Kind.PPTX, Kind.ODT})
 _EXTRACTED = {
     "extract_document": frozenset({Kind.DOCX, Kind.ODT}),
@@ -143,6 +149,31 @@ class Formats:
         """Return a part of a file as text (F5.2)."""
         module, _ = self._do.readable(source)
         return _a(Read, self._do.read_call(module, "read", source, selector or Selector()))
+
+    def search(self, source: Source, query: TextQuery, timeout_s: float | None = None) -> Found:
+        """Return where a file has a text (F33), in at most the time of a map."""
+        module, kind = self._do.readable(source)
+        if kind is Kind.IMAGE:
+            raise fail("unsupported_format", f"{source.name!r} has no text")
+        most = min(timeout_s or self.limits.map_timeout_s, self.limits.map_timeout_s)
+        call = (HERE + "passage_search", "search", module, source, query)
+        return _a(Found, self._do.read_call(*call, timeout_s=most))
+
+    def get_inventory(self, source: Source | None) -> JsonObject:
+        """Return what a file holds, counted, and which hosts it names (F29.10); None holds nothing.
+
+        Raises:
+            FormatError: it cannot be read, or is of a kind that is not looked into.
+        """
+        if source is None:
+            return _NO_FILE
+        known = self._maps.get(source, _INVENTORY)
+        if known is not None:
+            return known
+        kind = self._do.readable(source)[1]
+        made = as_object(self._do.map_call(HERE + "inventory", "get_inventory", source, kind.value))
+        self._maps.put(source, _INVENTORY, {"map_version": MAP_VERSION, **made})
+        return made
 
     def get_styles(self, source: Source, sheet: str | None = None) -> JsonObject:
         """Return the styles and assets of an office file (F21)."""
@@ -341,6 +372,35 @@ class Formats:
         require_text_name(source.name)
         check_size(source, Kind.TEXT, self.limits)
         return self._do.write_call(HERE + "text.plain", "edit_text", out, source, edits, out)
+
+    def replace_text(
+        self,
+        source: Source,
+        needle: Needle,
+        by: str,
+        out: Path,
+        *,
+        recalculate: bool = True,
+    ) -> Applied:
+        """Put a text in the place of another, wherever it stands in a file (F33.5).
+
+        Raises:
+            FormatError: `no_match` when nothing would change, `read_only_format`.
+        """
+        kind = self._do.writable(source, source.name)
+        if kind not in OFFICE:
+            return self._do.write_call(
+                HERE + "text.plain", "replace_text", out, source, needle, by, out
+            )
+        wish: dict[str, Json] = {
+            "op": "replace_text",
+            "search": needle.search,
+            "replace": by,
+            "match_case": needle.match_case,
+            "whole_word": needle.whole_word,
+        }
+        request = OpsRequest(name=source.name, operations=[wish], recalculate=recalculate)
+        return self._do.write_call(BUILTIN[kind], "apply_ops", out, source, request, out)
 
     def copy_assets(self, source: Source, target: Source, assets: Json, out: Path) -> Applied:
         """Write `target` with styles or pictures of `source` to `out` (F22)."""

@@ -12,9 +12,9 @@ decimal_comma encoding_changed encoding_guessed error_cells format_inferred form
 header_skipped_on_append invalid_json layout_substituted map_partial merged_redirect merged_skipped
 mixed_types no_match no_text_layer non_finite non_numeric_amounts numeric_text occurrences_left
 order_added path_normalised ragged_rows region_defaulted replaced_existing rows_left sheet_defaulted
-sheet_name_changed short_rows source_overwritten span_clipped style_key_ignored style_value_ignored
+sheet_name_changed short_rows source_overwritten span_clipped style_value_ignored
 table_not_extended text_overflow textbox_added tracked_changes_present truncated_to_fit
-uncached_formula unknown_field_ignored
+uncached_formula
 """
 WARNING_CODES = frozenset(_WARNING_CODES.split())
 NOTED = frozenset({"table_not_extended"})

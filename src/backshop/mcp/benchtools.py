@@ -64,6 +64,7 @@ def _offered(tool: Tool, seat: Outside, answer: Mapping[str, Any], admit: Admit)
         read_only=tool.effects == "read",
         idempotent=tool.effects == "read",
         call=call,
+        aliases=tool.aliases,
     )
 
 

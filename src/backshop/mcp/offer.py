@@ -35,6 +35,8 @@ class OfferedTool:
         default=None, repr=False
     )
     """What to report to clients that asked how far it is: (done, of), in order."""
+    aliases: tuple[str, ...] = ()
+    """Names it is called by as well, which are not listed (W7.12)."""
 
     @property
     def takes_workspace(self) -> bool:

@@ -17,6 +17,7 @@ from backshop.base.acting import agent_acting
 from backshop.base.ids import UserId
 from backshop.base.limits import CALL_TIMEOUT_S
 from backshop.base.telemetry import watch
+from backshop.base.tool_argument import find_tool, near
 
 from .offer import Called, OfferedTool
 from .roots import root_of
@@ -34,8 +35,10 @@ RAILS_INSTRUCTIONS = (
 BENCH_INSTRUCTIONS = (
     "The file tools work on one workbench of the person's files. Call list_files, then "
     "get_file_map before read_file; query tables with table_query instead of reading many rows. "
-    "Every write lands in a Draft and changes nothing the person has published; look at it with "
-    "review_draft, then ask the person to review and publish. You cannot publish."
+    "Before the first operation on an office file ask describe_operations how it is written. "
+    "Every write lands in a Draft and changes nothing the person has published; say in change_note "
+    "what changed, in the person's language. Look at the Draft with review_draft, then ask the "
+    "person to review and publish. You cannot publish."
 )
 
 
@@ -56,9 +59,10 @@ def build(offering: Toolbox) -> Server[Any]:
         context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
         tools = await _offered(offering)
-        tool = tools.get(params.name)
+        tool = find_tool(params.name, tools.values())
         if tool is None:
-            raise MCPError(types.INVALID_PARAMS, f"there is no tool {params.name!r}")
+            close = "".join(f"; did you mean {one}?" for one in near(params.name, tools))
+            raise MCPError(types.INVALID_PARAMS, f"there is no tool {params.name!r}{close}")
         arguments = dict(params.arguments or {})
         user = user_of(context.request)
         if user is None and tool.takes_workspace and arguments.get("workspacePath") is None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from contextlib import ExitStack
-from functools import partial
+from dataclasses import replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from .offer import Called, OfferedTool
 
 if TYPE_CHECKING:
     from backshop.app import Backshop
+    from backshop.store import Caller
     from backshop.workshop import Outside
 
 TOOL_SETS = ("rails", "bench")
@@ -108,6 +110,25 @@ class Toolbox:
         self._open.close()
 
 
+class Sight:
+    """Which sessions an agent finds: none of a workbench that is not its own (S6.4)."""
+
+    def __init__(self, shop: Backshop, seat: Outside | None, caller: Caller) -> None:
+        self._store = shop.store
+        self._own = None if seat is None else seat.bench_id
+        self._caller = caller
+
+    def __call__(self, session_id: str) -> bool:
+        """Say whether a session is in what they find."""
+        return session_id not in self._others and self._caller.sees(session_id)
+
+    @cached_property
+    def _others(self) -> frozenset[str]:
+        from backshop.workshop import sessions_of_others  # loaded when somebody looks for work
+
+        return sessions_of_others(self._store, self._own)
+
+
 def _rails_tools(shop: Backshop, seat: Outside | None) -> list[OfferedTool]:
     from backshop.app import Role  # loaded after the client is greeted
     from backshop.rails import Asker, RailsTool, offered
@@ -115,6 +136,10 @@ def _rails_tools(shop: Backshop, seat: Outside | None) -> list[OfferedTool]:
     rails = shop.rails
 
     def admitted(name: str, user: UserId | None, request: Any) -> Asker:
+        asker = person(name, user, request)
+        return replace(asker, caller=replace(asker.caller, sees=Sight(shop, seat, asker.caller)))
+
+    def person(name: str, user: UserId | None, request: Any) -> Asker:
         if user is None:
             return Asker() if seat is None else seat.asker
         if seat is not None and seat.is_about(request):

@@ -17,7 +17,7 @@ from .catalog.catalog import (
     builtin,
 )
 from .catalog.profile import Efforts
-from .catalog.strict_schema import can_be_strict, check_tools, strict
+from .catalog.strict_schema import can_be_strict, check_tools, relaxed, strict
 from .commands import COMMANDS, PERMISSION_COMMANDS, PROVIDER_COMMANDS
 from .egress.deadline import CallLimits
 from .egress.gate import Channel
@@ -57,7 +57,7 @@ from .loop.response import (
     ProviderAdapter,
 )
 from .loop.retrying_call import RetryAnnounced
-from .loop.tool_call import Checked, Problem, lenient, normalise
+from .loop.tool_call import Checked, Problem, normalise
 from .messages import (
     Done,
     Failed,
@@ -184,13 +184,13 @@ __all__ = [
     "can_be_strict",
     "check_tools",
     "evaluate_async",
-    "lenient",
     "load_plugins",
     "normalise",
     "optimize_async",
     "read_script",
     "scripted",
     "spent_of",
+    "relaxed",
     "strict",
     "text_tokens",
 ]

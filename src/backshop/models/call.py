@@ -9,7 +9,8 @@ from typing import Protocol
 
 from backshop.base.ambient import Clock
 from backshop.base.errors import BackshopError
-from backshop.prompts import PromptRendered
+from backshop.base.usage import Used
+from backshop.prompts import CancelToken, PromptRendered
 
 from . import messages
 from .catalog.catalog import Auth, Catalog, ModelRecord, ProviderRecord
@@ -22,11 +23,17 @@ from .errors import ConsentRequired, ContextExhausted, ProviderNotConfigured, Re
 from .ledger.consent import ConsentMode, Destination, Scope, covering
 from .ledger.events import EgressCompleted, ModelCalled
 from .ledger.ledger import Ledger, Scopes
-from .ledger.usage import Budget, Spent, check_budget, estimated, request_tokens, usd
+from .ledger.usage import Budget, check_budget, estimated, request_tokens, usd
+from .providers import ollama
 from .providers.registry import Wires
 
 _CUT_SHARE = 0.6  # M6.5
 _CUT_FROM_TOKENS = 2000
+_WINDOW_ASKED_S = 5.0
+_WINDOW_BELIEVED_S = 60.0  # a model that nobody asks is unloaded after minutes
+_NEVER = CancelToken()
+_STRICT, _FORCED = "strict", "forced"
+_CHOICE_WORDS = ("tool_choice", "tool choice")
 _STRICT_WORDS = ("strict", "grammar", "schema")
 
 
@@ -135,8 +142,10 @@ class Caller:
         self._wires = wires
         self._clock = clock
         self._cooled = cooled
-        self._not_strict: set[str] = set()
-        """Models whose provider refused our strict tools while this process runs (M9.11)."""
+        self._windows: dict[str, tuple[float, int | None]] = {}
+        """What a server of Ollama gives a model, and until when that is believed (M6.10)."""
+        self._refused: dict[str, frozenset[str]] = {}
+        """What providers refused of requests to a model while this process runs (M9.11)."""
 
     def attempt(
         self, request: messages.ModelRequest, cancel: Cancel
@@ -145,22 +154,23 @@ class Caller:
         try:
             model, provider, key = self.usable(request.model_id)
             self._within_budget(request, model)
+            self._within_window(request, model, provider, key)
         except BackshopError as error:
             yield messages.Failed(error.info("workshop", subphase="stream"))
             return
         if request.effort is None:
             efforts = self._choices.efforts(provider.provider_id)
             request = replace(request, effort=efforts.of(request.purpose))
-        if model.model_id in self._not_strict:
-            request = replace(request, is_strict=False)
-        refused = False
+        known = self._refused.get(model.model_id, frozenset())
+        request = _without(request, known)
+        refused: str | None = None
         for event in self._sent(request, model, provider, key, cancel):
-            refused = bool(request.tools) and request.is_strict and _refuses_strict(event)
-            if not refused:
+            refused = _refusal(event, request)
+            if refused is None:
                 yield event
-        if refused:
-            self._not_strict.add(model.model_id)
-            again = replace(request, is_strict=False)
+        if refused is not None:
+            self._refused[model.model_id] = known | {refused}
+            again = _without(request, frozenset((refused,)))
             yield from self._sent(again, model, provider, key, cancel)
 
     def _sent(
@@ -228,8 +238,45 @@ class Caller:
         budget = self._choices.budget()
         if budget.tokens is None and budget.usd is None:
             return
-        spent = self._ledger.spent(request.workbench_id).get("", Spent())
+        spent = self._ledger.spent(request.workbench_id).get("", Used())
         check_budget(budget, spent, request, model.price)
+
+    def _within_window(
+        self,
+        request: messages.ModelRequest,
+        model: ModelRecord,
+        provider: ProviderRecord,
+        key: str | None,
+    ) -> None:
+        """Refuse what a server of Ollama would cut without a word (M6.10); it is not sent."""
+        if provider.preset != "ollama" or not is_loopback_url(provider.base_url):
+            return
+        needed = request_tokens(request)
+        if needed <= _CUT_FROM_TOKENS:
+            return
+        given = self._window(model, provider, key)
+        if given is not None and needed > given:
+            raise ContextExhausted(
+                f"the server gives {model.wire_name} {given} tokens, and the request needs about"
+                f" {needed}",
+                reason="server_window",
+                hints=ollama.LARGER,
+                provider_id=provider.provider_id,
+                model_id=model.model_id,
+            )
+
+    def _window(self, model: ModelRecord, provider: ProviderRecord, key: str | None) -> int | None:
+        now = self._clock.monotonic()
+        until, given = self._windows.get(model.model_id, (0.0, None))
+        if now >= until:
+            errand = Errand(kind=EgressKind.PROBE, model_id=model.model_id)
+            channel = self._egress.open(provider, key, errand, _NEVER, call_s=_WINDOW_ASKED_S)
+            given = ollama.window(channel, model.wire_name)
+            for call_id in self._gate.take(errand):
+                ended = EgressCompleted(call_id=call_id, status="ok", duration_ms=0)
+                self._ledger.ended(None, ended)
+            self._windows[model.model_id] = (now + _WINDOW_BELIEVED_S, given)
+        return given
 
     def _settle(self, record: _Record, provider: ProviderRecord, errand: Errand) -> None:
         usage, price = record.usage(), usd(record.usage(), record.model.price)
@@ -316,11 +363,30 @@ class _Record:
         return max(0, int((self._clock.monotonic() - self._start) * 1000))
 
 
-def _refuses_strict(event: messages.StreamEvent) -> bool:
-    """Say whether a provider refuses a request for the schemas of its tools (M9.11)."""
+def _refusal(event: messages.StreamEvent, request: messages.ModelRequest) -> str | None:
+    """Return what a request can be sent without, if its provider refuses it for that (M9.11)."""
     if not isinstance(event, messages.Failed) or event.error.error_code != RequestRejected.code:
-        return False
-    return any(word in event.error.message.lower() for word in _STRICT_WORDS)
+        return None
+    said = event.error.message.lower()
+    if not request.tools:
+        return None
+    if request.tool_choice is messages.ToolChoice.FIRST_TURN_REQUIRED and any(
+        word in said for word in _CHOICE_WORDS
+    ):
+        return _FORCED
+    if request.is_strict and any(word in said for word in _STRICT_WORDS):
+        return _STRICT
+    return None
+
+
+def _without(request: messages.ModelRequest, refused: frozenset[str]) -> messages.ModelRequest:
+    """Return the request without what its provider refuses."""
+    if _STRICT in refused:
+        request = replace(request, is_strict=False)
+    is_forced = request.tool_choice is messages.ToolChoice.FIRST_TURN_REQUIRED
+    if _FORCED in refused and is_forced:
+        request = replace(request, tool_choice=messages.ToolChoice.AUTO)
+    return request
 
 
 def _cut_by_server(

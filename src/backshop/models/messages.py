@@ -119,6 +119,8 @@ class ToolSpec:
     name: str
     description: str
     parameters: Json
+    aliases: tuple[str, ...] = ()
+    """Names the model may call it by as well; they are not sent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,6 +180,34 @@ class ModelRequest:
     def dialogue(self) -> tuple[Message, ...]:
         """Everything but the system messages."""
         return tuple(m for m in self.messages if m.role is not Role.SYSTEM)
+
+    @property
+    def request_end(self) -> int | None:
+        """Where in the dialogue the person's request stands, if more is said after it.
+
+        Prompts end with several user messages in a row: the request, then what only this turn or
+        phase is told. What comes before the second is the same in every phase of a turn.
+        """
+        opening = self.dialogue[: self.opening_end]
+        for place in range(len(opening) - 2, -1, -1):
+            if opening[place].role is Role.USER and opening[place + 1].role is Role.USER:
+                while place > 0 and opening[place - 1].role is Role.USER:
+                    place -= 1
+                return place
+        return None
+
+    @property
+    def opening_end(self) -> int:
+        """How many messages of the dialogue stand before the first call of a tool."""
+        calls = (place for place, one in enumerate(self.dialogue) if one.tool_calls)
+        return next(calls, len(self.dialogue))
+
+    def reminded(self, text: str | None) -> tuple[Message, ...]:
+        """Return the dialogue with something said at the end of its opening, in every request."""
+        if text is None:
+            return self.dialogue
+        end, said = self.opening_end, Message(role=Role.USER, text=text)
+        return (*self.dialogue[:end], said, *self.dialogue[end:])
 
     @property
     def has_tool_result(self) -> bool:

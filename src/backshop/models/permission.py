@@ -9,13 +9,13 @@ from backshop.base.ambient import Clock, timestamp
 from backshop.base.command import NOTHING, Nothing
 from backshop.base.errors import ValidationFailed
 from backshop.base.field_copy import made_from
+from backshop.base.usage import ModelUsage, Used
 
 from . import requests
 from .call import ConsentGate
 from .ledger.consent import Consent, ConsentMode, Destination, Scope, ScopeText, covering, nearest
 from .ledger.events import ConsentRevoked
 from .ledger.ledger import Ledger
-from .ledger.usage import Spent
 from .providers.preference import Choice
 
 _LIMIT_MAX = 1000
@@ -136,21 +136,14 @@ class Permissions:
     def usage(self, request: requests.UsageQuery) -> requests.UsageReport:
         """Say what was used, by model."""
         spent = self._ledger.spent(request.workbench_id)
-        total = spent.get(f"run:{request.run_id}" if request.run_id else "", Spent())
+        total = spent.get(f"run:{request.run_id}" if request.run_id else "", Used())
         prefix = "model:"
         models = [
-            requests.ModelUsage(
-                model_id=name.removeprefix(prefix),
-                calls=one.calls,
-                usage=one.usage,
-                usd_estimate=one.usd,
-            )
+            made_from(ModelUsage, one, model_id=name.removeprefix(prefix))
             for name, one in sorted(spent.items())
             if name.startswith(prefix) and not request.run_id
         ]
-        return requests.UsageReport(
-            calls=total.calls, usage=total.usage, by_model=tuple(models), usd_estimate=total.usd
-        )
+        return made_from(requests.UsageReport, total, by_model=tuple(models))
 
     def _target(self, workbench_id: str, model_id: str) -> Destination:
         catalog = self._choice.catalog()

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from backshop.base.usage import ModelUsage, Used
+
 from .catalog.catalog import Price, Sampling, Supports
 from .catalog.profile import Efforts
 from .ledger.ledger import EgressEvent
-from .messages import Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -278,23 +279,10 @@ class UsageQuery:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelUsage:
-    """What one model used."""
-
-    model_id: str
-    calls: int
-    usage: Usage
-    usd_estimate: float | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UsageReport:
+class UsageReport(Used):
     """What was used (M13.2)."""
 
-    calls: int
-    usage: Usage
     by_model: tuple[ModelUsage, ...]
-    usd_estimate: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

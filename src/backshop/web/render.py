@@ -13,6 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Undefined
 from markupsafe import Markup
 
 from backshop.base.codec import encode
+from backshop.base.usage import doubt, money, used_line
 
 from .markdown import rendered
 
@@ -56,6 +57,9 @@ def environment() -> Environment:
         markdown=rendered,
         count=count_text,
         jsonish=as_json,
+        used_line=used_line,
+        money=money,
+        doubt=doubt,
         maker=maker,
         ticked=ticked,
     )

@@ -29,6 +29,7 @@ from .site import Site, fault_response
 
 BODY_MAX_BYTES = 512 * 1024
 Call = Callable[[str, object], Any]
+PLAN_FIRST = "plan"  # what the composer calls flow `rpi` for one message (W1.4)
 CHECKS_S = 2.0  # refusals come before any model call, long before this
 
 
@@ -64,8 +65,11 @@ def begin(call: Call, bench_id: str, wish: dict[str, Any]) -> dict[str, Any]:
     """Do what can be refused at once, begin the rest, and say how far that came."""
     named = {"workbench_id": bench_id}
     message_id = wish.get("message_id")
+    flow: dict[str, Any] = {}
     if "text" in wish:
         said = {**named, **_picked(wish, "text", "mode", "client_message_id"), "origin": "web"}
+        if said.get("mode") == PLAN_FIRST:
+            said, flow = {**said, "mode": "agent"}, {"flow": "rpi"}
         message_id = call("WorkshopSendUserMessage", said)["message_id"]
     if wish.get("regenerate"):
         again = {**named, **_picked(wish, "message_id", "mode")}
@@ -73,7 +77,7 @@ def begin(call: Call, bench_id: str, wish: dict[str, Any]) -> dict[str, Any]:
     elif not message_id:
         raise ValidationFailed("a turn needs a text or a message", reason="bad_params")
     else:
-        work = _begin(call, "WorkshopRunAgent", {**named, "message_id": message_id})
+        work = _begin(call, "WorkshopRunAgent", {**named, "message_id": message_id, **flow})
     made = {"message_id": message_id} if message_id else {}
     try:
         return {**made, "result": work.result(CHECKS_S)}

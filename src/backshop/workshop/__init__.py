@@ -11,6 +11,7 @@ from .conversation import events as _facts  # noqa: F401  - known to the store f
 if TYPE_CHECKING:
     from .answers import (
         Answered,
+        BenchUsage,
         CancelAnswer,
         Conversation,
         Nothing,
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
         message_of,
     )
     from .commands import COMMANDS
-    from .companion_stream import sister_streams
+    from .companion_stream import sessions_of_others, sister_streams
     from .context_processing import CONTEXT_COMMANDS, Contextual
     from .conversation.repository import Conversations, chosen_model
     from .conversation.turn_facts import TurnFacts, told
@@ -49,6 +50,7 @@ __all__ = [
     "RECALL_TOOL",
     "AgentSpace",
     "Answered",
+    "BenchUsage",
     "CancelAnswer",
     "Cluttering",
     "Contextual",
@@ -78,6 +80,7 @@ __all__ = [
     "draft_summary",
     "message_of",
     "retell",
+    "sessions_of_others",
     "sister_streams",
     "told",
     "turns_of",
@@ -92,6 +95,7 @@ _HOMES = {
     "RECALL_TOOL": "tool.recall",
     "AgentSpace": "tool.recall",
     "Answered": "answers",
+    "BenchUsage": "answers",
     "CancelAnswer": "answers",
     "Conversations": "conversation.repository",
     "Cluttering": "prompt.clutter_report",
@@ -121,6 +125,7 @@ _HOMES = {
     "draft_summary": "draft_subject",
     "message_of": "answers",
     "retell": "history.fork",
+    "sessions_of_others": "companion_stream",
     "sister_streams": "companion_stream",
     "told": "conversation.turn_facts",
     "turns_of": "turn.worker_turn",

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from backshop.base.acting import Acted, by_of
 from backshop.base.ambient import timestamp
 from backshop.base.codec import decode
+from backshop.base.usage import ModelUsage, Used
 from backshop.bench import ChangedFile, DraftState, Names, acted
 
 from .conversation.state import BY, Record
-from .conversation.turn_facts import TurnFacts, told
+from .conversation.turn_facts import TurnFacts, first, told
 
 Json = Mapping[str, object]
 
@@ -48,6 +49,8 @@ class Message:
     metadata: Json = field(default_factory=dict)
     facts_lines: tuple[str, ...] | None = None
     """What is true of the turn, in words; `metadata.facts` is the same as data (W11.20)."""
+    facts_first: int | None = None
+    """How many of these lines stand first because they want a look before all else (W11.29)."""
     active: bool = True
     tool_calls: tuple[ToolCallShape, ...] | None = None
     tool_call_id: str | None = None
@@ -118,6 +121,8 @@ class Answered:
     """What is true of the turn; None of one that could not write (W11.20)."""
     facts_lines: tuple[str, ...] = ()
     """The same in words."""
+    facts_first: int | None = None
+    """How many of these lines stand first because they want a look before all else (W11.29)."""
     warnings: tuple[str, ...] = ()
 
 
@@ -293,6 +298,53 @@ class ToolLog:
     has_more: bool
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnUsage(Used):
+    """What one turn used (M13.4); a turn that an agent outside works at used no model of ours."""
+
+    turn_id: str
+    message_id: str
+    """The record of its answer."""
+    user_message_id: str
+    flow: str
+    mode: str
+    status: str
+    started_at: str
+    model_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchUsage(Used):
+    """What a workbench used, by model and by turn, the newest turn first."""
+
+    by_model: tuple[ModelUsage, ...]
+    turns: tuple[TurnUsage, ...]
+    besides: Used
+    """What was used for no turn: context items, digests."""
+    has_more: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchTotal(Used):
+    """What one workbench of a home used."""
+
+    workbench_id: str
+    name: str
+    is_deleted: bool = False
+    is_readable: bool = True
+    """Whether its log could be read; what cannot be counts nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HomeUsage(Used):
+    """What a home used: the workbenches one sees, the one that used most first."""
+
+    by_model: tuple[ModelUsage, ...]
+    benches: tuple[BenchTotal, ...]
+    elsewhere: Used
+    """What was used for no workbench."""
+
+
 def facts_of(record: Record | None) -> TurnFacts | None:
     """Return what is true of the turn a record answers for."""
     data = None if record is None else record.metadata.get("facts")
@@ -315,6 +367,7 @@ def message_of(record: Record, *, active: bool, names: Names) -> Message:
         event_kind=record.event_kind,
         metadata={name: value for name, value in record.metadata.items() if name != BY},
         facts_lines=None if facts is None else told(facts),
+        facts_first=None if facts is None else len(first(facts)) or None,
         active=active,
         by=acted(by_of(record.metadata.get(BY)), names),
     )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from backshop.bench import stream_of
+from backshop.bench import Vouched, stream_of
 from backshop.store import Store
 
 from .answers import facts_of
 from .conversation.state import Record
 from .conversation.stream import FOLD
-from .conversation.turn_facts import told
+from .conversation.turn_facts import first, told
 
 SUMMARY_MAX_BYTES = 4096  # cut at the end of a line
 
@@ -28,10 +28,13 @@ def draft_summary(store: Store, bench_id: str) -> str | None:
     return cut[: cut.rfind("\n")] if "\n" in cut else cut
 
 
-def draft_facts(store: Store, bench_id: str) -> tuple[str, ...]:
+def draft_facts(store: Store, bench_id: str) -> Vouched:
     """Return what is true of the turn that made the Draft, in words (W11.20)."""
     facts = facts_of(_answer(store, bench_id))
-    return () if facts is None else told(facts)
+    if facts is None:
+        return Vouched()
+    lines, ahead = told(facts), first(facts)
+    return Vouched(ahead, lines[len(ahead) :])
 
 
 def _answer(store: Store, bench_id: str) -> Record | None:

@@ -18,10 +18,12 @@ from backshop.base.canon import parse
 from backshop.base.errors import BackshopError
 from backshop.base.ids import BlobId
 from backshop.base.labels import FOLDERS
+from backshop.bench import look_into
+from backshop.bench.first_look import FirstLook
 from backshop.bench.revision import Draft
 from backshop.formats import NOTED
 
-from . import mention
+from . import mention, request_scope
 from .conversation import turn_facts, turn_fold
 from .conversation.repository import Conversations
 from .conversation.state import ToolEntry, Turn, WorkshopState
@@ -85,15 +87,48 @@ def facts_of(
         return None
     entries = list(_writes(known, turn))
     seen = _noticed(book, turn, entries)
+    files = changed(book, known, turn) if files is None else files
+    look = _first_look(book, known, turn) if files else FirstLook()
     facts = replace(
         plain,
-        files=changed(book, known, turn) if files is None else files,
+        files=files,
+        hosts=look.hosts,
+        unasked=request_scope.not_named(*_asked(known, turn), files),
+        gone=look.gone,
+        unread=look.unread,
+        left_out=look.left_out,
         refused=tuple(_refusal(book, one) for one in _not_made(entries)),
         dropped=tuple(dict.fromkeys((*seen.dropped, *noticed.dropped))),
         not_computed=_largest((*seen.not_computed, *noticed.not_computed)),
         notes=tuple(dict.fromkeys((*notes, *seen.notes, *noticed.notes))),
     )
     return turn_facts.capped(_checked(book, known, facts, answer) if answer.strip() else facts)
+
+
+def _first_look(book: Conversations, known: WorkshopState, turn: Turn) -> FirstLook:
+    """Return what is new and what is gone in the files the turn changed."""
+    draft, bench = known.bench.draft, book.bench
+    if draft is None:
+        return FirstLook()
+    try:
+        return look_into(bench.desk, bench.formats, turn.began_tree or draft.base_tree, draft.tree)
+    except BackshopError:
+        if turn.began_tree is None:
+            raise
+        return look_into(bench.desk, bench.formats, draft.base_tree, draft.tree)
+
+
+def _asked(known: WorkshopState, turn: Turn) -> tuple[str, tuple[str, ...]]:
+    """Return the text of a turn's request, and what was said right before it."""
+    own = known.records.get(turn.user_message_id)
+    if own is None:
+        return "", ()
+    said = [
+        one
+        for one in known.line(own.parent_id)
+        if one.type in ("user_message", "assistant_message")
+    ]
+    return own.text, tuple(one.text for one in said[-request_scope.RECORDS_BEFORE :])
 
 
 def _checked(book: Conversations, known: WorkshopState, facts: TurnFacts, answer: str) -> TurnFacts:
@@ -171,7 +206,8 @@ def counted(report: Mapping[str, Any]) -> tuple[Counted, ...]:
     Where its list is cut, the total counts, under the kind that all listed ones have.
     """
     listed = [one for one in report.get("changed") or () if isinstance(one, Mapping)]
-    total = (report.get("totals") or {}).get("changed", len(listed))
+    totals = report.get("totals") or {}
+    total = totals.get("changed", len(listed))
     counts: Counter[str] = Counter()
     cells: set[str] = set()  # value, formula and look of one cell are one thing to a person
     for one in listed:
@@ -185,6 +221,8 @@ def counted(report: Mapping[str, Any]) -> tuple[Counted, ...]:
         counts["cell"] = len(cells)
     if total > len(listed):
         kinds = {str(one.get("kind")) for one in listed}
+        if kinds == {"cell"} and totals.get("cells"):
+            return (Counted(what="cell", count=totals["cells"]),)
         what = next(iter(kinds)) if len(kinds) == 1 and "line" not in kinds else ""
         return (Counted(what=what, count=total),)
     parts = counts.pop("part", 0)  # of the file's package: it follows from what people see
@@ -248,11 +286,20 @@ def _noticed(book: Conversations, turn: Turn, entries: Sequence[ToolEntry]) -> N
             given = arguments(book, entry)
             operations = given.get("operations")
             path = target_of(given) or entry.path or ""
-            more = noticed(path, result(book, entry), operations)
-            dropped += more.dropped
-            left += more.not_computed
-            notes += more.notes
+            said = result(book, entry)
+            for more in (noticed(path, said, operations), *_of_files(said)):
+                dropped += more.dropped
+                left += more.not_computed
+                notes += more.notes
     return Noticed(dropped=tuple(dropped), not_computed=tuple(left), notes=tuple(notes))
+
+
+def _of_files(said: Mapping[str, Any]) -> Iterator[Noticed]:
+    """Yield what the result of a write to many files says about each of them."""
+    files = said.get("files")
+    for one in files if isinstance(files, list) else ():
+        if isinstance(one, Mapping):
+            yield noticed(str(one.get("path") or ""), one)
 
 
 def noticed(path: str, said: Mapping[str, Any], operations: object = None) -> Noticed:

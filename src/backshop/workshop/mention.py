@@ -150,14 +150,14 @@ def _may_begin(text: str, at: int) -> bool:
     if at == 0:
         return True
     before = text[at - 1]
-    return before in _STOPS or _is_unspaced(before) or not (before.isalnum() or before in "_-./")
+    return before in _STOPS or is_unspaced(before) or not (before.isalnum() or before in "_-./")
 
 
 def _is_within(text: str, at: int) -> bool:
     """Whether a place lies within a word."""
     if not 0 < at < len(text):
         return False
-    return all(one.isalnum() and not _is_unspaced(one) for one in text[at - 1 : at + 1])
+    return all(one.isalnum() and not is_unspaced(one) for one in text[at - 1 : at + 1])
 
 
 def _token(text: str, end: int, begin: int) -> str:
@@ -167,7 +167,7 @@ def _token(text: str, end: int, begin: int) -> str:
         start -= 1
     token = text[start:end]
     stem = token[: token.rfind(".")]
-    cut = max((n for n, one in enumerate(stem, 1) if _is_unspaced(one)), default=0)
+    cut = max((n for n, one in enumerate(stem, 1) if is_unspaced(one)), default=0)
     if 0 < cut < len(stem):  # a name in Latin letters behind words that are written without spaces
         token = token[cut:]
     for prefix in _PREFIXES:
@@ -175,7 +175,7 @@ def _token(text: str, end: int, begin: int) -> str:
     return token if any(one.isalnum() for one in token[: token.rfind(".")]) else ""
 
 
-def _is_unspaced(char: str) -> bool:
+def is_unspaced(char: str) -> bool:
     """Whether a character belongs to a script that puts no spaces between words."""
     return "\u0e00" <= char <= "\u0eff" or "\u1000" <= char <= "\u109f" or char >= "\u2e80"
 

@@ -132,6 +132,15 @@ class SetFlow(WorkbenchOnly):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GetUsage(WorkbenchOnly):
+    """Say what models used, the newest turns first; `before` a turn goes on, `turn_ids` picks."""
+
+    limit: int = 200
+    before: str | None = None
+    turn_ids: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GetToolLog(WorkbenchOnly):
     """List tool calls after an entry."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 
+from backshop.base.command import NOTHING, Nothing
 from backshop.base.errors import BackshopError
 from backshop.base.ids import TurnId
 from backshop.bench import draft_state, stream_of
@@ -13,7 +14,7 @@ from backshop.prompts import PromptOverridesStore
 from backshop.rails import Rails
 from backshop.store import THE_OWNER, Caller
 
-from . import answers, metrics, requests, transcript
+from . import answers, metrics, requests, transcript, usage
 from .conversation import decide
 from .conversation.repository import Conversations
 from .errors import ModelUnavailable
@@ -97,6 +98,14 @@ class Workshop:
         """Count what happened in the conversation of a workbench; no text, no names."""
         self.book.state(request.workbench_id)
         return metrics.count(self.book, stream_of(request.workbench_id))
+
+    def get_usage(self, request: requests.GetUsage) -> answers.BenchUsage:
+        """Say what models used for a workbench, by model and by turn."""
+        return usage.bench_usage(self.book, request)
+
+    def list_usage(self, _: Nothing = NOTHING, caller: Caller = THE_OWNER) -> answers.HomeUsage:
+        """Say what models used for every workbench, and in all."""
+        return usage.home_usage(self.book, caller)
 
     # ------------------------------------------------------------ saying
 

@@ -95,7 +95,13 @@ def test_long_reports_are_cut_but_counted(made, tmp_path):
     ).effects
 
     assert len(report.changed) == 200
-    assert report.totals == {"targets": 1, "changed": 301, "collateral": 0, "recalculated": 0}
+    assert report.totals == {
+        "targets": 1,
+        "changed": 301,
+        "collateral": 0,
+        "recalculated": 0,
+        "cells": 300,
+    }
 
 
 @pytest.mark.rule("F16.13")
@@ -113,7 +119,7 @@ def test_the_report_of_a_call_names_targets_and_changes(made, tmp_path):
         ],
         "collateral": [],
         "recalculated": [{"kind": "cell", "where": "S!C1", "aspect": "value"}],
-        "totals": {"targets": 1, "changed": 3, "collateral": 0, "recalculated": 1},
+        "totals": {"targets": 1, "changed": 3, "collateral": 0, "recalculated": 1, "cells": 2},
     }
 
 

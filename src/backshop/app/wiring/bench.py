@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from backshop.base.ids import MessageId
-from backshop.bench import KEYWORDS, BenchSettings, Limits, Retold
+from backshop.bench import KEYWORDS, BenchSettings, Limits, Retold, Vouched
 from backshop.store import Store
 
 from ..settings.resolution import Config, in_force
@@ -29,10 +29,10 @@ class LoggedConversations:
 
         return draft_summary(self._store, str(state.bench_id))
 
-    def vouch(self, state: BenchState) -> tuple[str, ...]:
+    def vouch(self, state: BenchState) -> Vouched:
         """Say what is true of the turn that made the Draft."""
         if not _is_of_a_turn(state):
-            return ()
+            return Vouched()
         from backshop.workshop import draft_facts  # loaded when there is something to say
 
         return draft_facts(self._store, str(state.bench_id))

@@ -84,17 +84,9 @@ def apply_batch(
     desk: BenchRepository, bench_id: str, puts: Sequence[Put], author: Author
 ) -> Batched:
     """Write to the Draft: all of it or nothing; the first write opens it (B8.1–B8.4)."""
-    most, size = desk.settings, sum(put.size for put in puts)
-    if not 1 <= len(puts) <= most.batch_operations:
-        raise LimitExceeded(
-            f"a batch has 1 to {most.batch_operations} operations", reason="too_large"
-        )
-    if len({put.path for put in puts}) > most.batch_files:
-        raise LimitExceeded(f"a batch touches at most {most.batch_files} files", reason="too_large")
-    if size > most.batch_bytes:
-        raise LimitExceeded(f"a batch brings at most {most.batch_bytes} bytes", reason="too_large")
-    if size > PREFLIGHT_FROM_BYTES:
-        desk.require_disk()
+    if not puts:
+        raise LimitExceeded("a batch has at least one operation", reason="too_large")
+    require_limits(desk, puts)
     if author.actor != "user" and any(put.blob is None or put.old_path is not None for put in puts):
         raise ValidationFailed(
             "only the person deletes or renames files", reason="delete_not_allowed"
@@ -103,6 +95,21 @@ def apply_batch(
         paths.bench_path(put.path)
     with desk.locked(bench_id, run=author.lease, lost_ok=True) as state:
         return write(desk, bench_id, state, puts, author)
+
+
+def require_limits(desk: BenchRepository, puts: Sequence[Put]) -> None:
+    """Refuse a batch that is too large (B8.4), or for which the disk has no room (B3.10)."""
+    most, size = desk.settings, sum(put.size for put in puts)
+    if len(puts) > most.batch_operations:
+        raise LimitExceeded(
+            f"a batch has at most {most.batch_operations} operations", reason="too_large"
+        )
+    if len({put.path for put in puts}) > most.batch_files:
+        raise LimitExceeded(f"a batch touches at most {most.batch_files} files", reason="too_large")
+    if size > most.batch_bytes:
+        raise LimitExceeded(f"a batch brings at most {most.batch_bytes} bytes", reason="too_large")
+    if size > PREFLIGHT_FROM_BYTES:
+        desk.require_disk()
 
 
 def write(
@@ -238,6 +245,26 @@ def revert_path(desk: BenchRepository, request: requests.DraftPath) -> Batched:
         draft = decide.require_draft(state)
         puts = [_as_it_was(desk, draft, one) for one in _names(desk, draft, path)]
         return write(desk, request.workbench_id, state, puts, PERSON)
+
+
+def taken_back(desk: BenchRepository, draft: Draft, path: BenchPath) -> Put:
+    """Return what an agent writes to take back the Draft's change of a file (B8.23).
+
+    Raises:
+        NotFound: neither the Draft nor what it began with has the file.
+        ValidationFailed: the change is the person's own.
+    """
+    was, now = (
+        tree.lookup(one, path, desk.store.load_tree) for one in (draft.base_tree, draft.tree)
+    )
+    if was is None and now is None:
+        desk.find(draft.tree, path)  # refuses with the path that was meant
+    if now is None or path in draft.brought or len(_names(desk, draft, path)) > 1:
+        raise ValidationFailed(
+            "the person deleted, renamed or wrote this file: only they take that back",
+            reason="persons_change",
+        )
+    return _as_it_was(desk, draft, path)
 
 
 def _names(desk: BenchRepository, draft: Draft, path: BenchPath) -> tuple[BenchPath, ...]:

@@ -102,7 +102,10 @@ class ChangeSet:
     unconfirmed_count: int = 0
     draft_summary: str | None = None
     draft_facts: tuple[str, ...] = ()
-    """What is true of the turn that made the Draft, whatever its summary says (W11.20)."""
+    """What is true of the turn that made the Draft, whatever its summary says (W11.20); before it,
+    whoever wrote it, new hosts and what is gone (B13.10)."""
+    draft_facts_first: int | None = None
+    """How many of these lines stand first because they want a look before all else."""
     reference_source: str = "draft_start_snapshot"
     outside_changes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()

@@ -2,12 +2,22 @@
 
 from .files import FILE_TOOLS
 from .office import OFFICE_TOOLS
+from .replacement import REPLACE_IN_FILES
+from .reversion import REVERT_FILE
 from .review import REVIEW_DRAFT
+from .search import SEARCH_FILES
 from .shapes import SHAPES as ANSWERS
 from .tables import TABLE_TOOLS
 from .workspace import Workspace
 
-TOOLS = (*FILE_TOOLS, *TABLE_TOOLS, *OFFICE_TOOLS)
+TOOLS = (
+    *FILE_TOOLS,
+    SEARCH_FILES,
+    REPLACE_IN_FILES,
+    REVERT_FILE,
+    *TABLE_TOOLS,
+    *OFFICE_TOOLS,
+)
 """The tools of W7.1 that work on files, reads first within each group."""
 
 __all__ = ["ANSWERS", "REVIEW_DRAFT", "TOOLS", "Workspace"]

@@ -22,52 +22,60 @@ def described(text: str) -> dict[str, object]:
     return {"description": text}
 
 
-PATH = described("File path")
-NOTE = {**described("What changed, in the person's language"), "max_length": NOTE_MAX_CHARS}
+VERSION = described("published: before the Draft")
+NOTE: dict[str, object] = {"max_length": NOTE_MAX_CHARS}  # in what language: prompts say it once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListFiles:
     """Arguments of list_files."""
 
-    prefix: str = field(default="", metadata=described("Only paths that begin with this"))
+    prefix: str = ""
     limit: int = field(default=200, metadata={"ge": 1, "le": 1000})
-    cursor: str | None = field(default=None, metadata=described("next_cursor of the last page"))
+    cursor: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OnePath:
     """Arguments of tools that take a file."""
 
-    path: str = field(metadata=PATH)
+    path: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MapFile(OnePath):
+    """Arguments of get_file_map."""
+
+    version: str | None = field(default=None, metadata=VERSION)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadFile:
     """Arguments of read_file: the path, and what the map offered for this kind of file."""
 
-    path: str = field(metadata=PATH)
+    path: str
     sheet: str | None = None
-    range: str | None = field(default=None, metadata=described("Cells such as A1:D20"))
+    range: str | None = None
     cells: str | None = field(default=None, metadata=described("values, formulas or both"))
-    section: str | None = field(default=None, metadata=described("Heading or section id"))
+    section: str | None = field(default=None, metadata=described("Heading or id"))
     paragraphs: str | None = field(
-        default=None, metadata=described("Body indexes such as 10-20, from 0 as in the map")
+        default=None, metadata=described("Body indexes from 0, such as 10-20")
     )
-    slide_index: int | None = field(default=None, metadata=described("Counted from 0"))
-    pages: str | None = field(default=None, metadata=described("Such as 1-5, from 1"))
-    line_start: int | None = field(default=None, metadata=described("Counted from 1"))
+    slide_index: int | None = field(default=None, metadata=described("From 0"))
+    pages: str | None = field(default=None, metadata=described("From 1, such as 1-5"))
+    line_start: int | None = field(default=None, metadata=described("From 1"))
     line_count: int | None = None
-    chunk_index: int | None = field(default=None, metadata=described("Counted from 0"))
-    char_offset: int | None = field(default=None, metadata=described("From chunk_info.next"))
+    chunk_index: int | None = field(default=None, metadata=described("From 0"))
+    char_offset: int | None = None
+    version: str | None = field(default=None, metadata=VERSION)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteText:
     """Arguments of write_text_file."""
 
-    path: str = field(metadata=PATH)
-    content: str = field(metadata=described("The whole new text"))
+    path: str
+    content: str
     change_note: str | None = field(default=None, metadata=NOTE)
 
 
@@ -75,16 +83,16 @@ class WriteText:
 class Edit:
     """One exact replacement."""
 
-    search: str = field(metadata=described("Text that is there now, exactly"))
-    replace: str = field(metadata=described("Text to put in its place"))
-    expect: int | None = field(default=None, metadata=described("How many matches, 1 if absent"))
+    search: str
+    replace: str
+    expect: int | None = field(default=None, metadata=described("Matches, 1 if absent"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditText:
     """Arguments of edit_text_file."""
 
-    path: str = field(metadata=PATH)
+    path: str
     edits: list[Edit]
     change_note: str | None = field(default=None, metadata=NOTE)
 
@@ -122,20 +130,23 @@ def _info(params: OnePath, *, context: ToolContext) -> ToolResult:
     return answered(lambda: room.look(params.path, room.bench.formats.get_info))
 
 
-def _map(params: OnePath, *, context: ToolContext) -> ToolResult:
+def _map(params: MapFile, *, context: ToolContext) -> ToolResult:
     room = context.resource(Workspace)
-    formats = room.bench.formats
-    return answered(lambda: room.look(params.path, lambda source: formats.get_map(source, "full")))
+
+    def ask(source: Source) -> Mapping[str, object]:
+        return room.bench.formats.get_map(source, "full")
+
+    return answered(lambda: room.look(params.path, ask, params.version))
 
 
 def _read(params: ReadFile, *, context: ToolContext) -> ToolResult:
     room = context.resource(Workspace)
-    selector = made_from(Selector, params, without=("path",))
+    selector = made_from(Selector, params, without=("path", "version"))
 
     def ask(source: Source) -> Mapping[str, object]:
         return room.bench.formats.read(source, selector).to_json(source.name)
 
-    return answered(lambda: room.look(params.path, ask))
+    return answered(lambda: room.look(params.path, ask, params.version))
 
 
 def _write_text(params: WriteText, *, context: ToolContext) -> ToolResult:
@@ -166,45 +177,42 @@ def _edit_text(params: EditText, *, context: ToolContext) -> ToolResult:
 FILE_TOOLS = (
     Tool(
         "list_files",
-        "List the files of the workbench with kind, size and what the Draft did to them.",
+        "List the files with kind, size and what the Draft did to them.",
         ListFiles,
         _list_files,
         effects="read",
     ),
     Tool(
         "get_file_info",
-        "Return kind, size and a few facts of one file without reading it all.",
+        "Return kind, size and a few facts of a file.",
         OnePath,
         _info,
         effects="read",
     ),
     Tool(
         "get_file_map",
-        "Return the structure of a file: sheets, sections, slides, pages, columns. Get the map "
-        "before reading, then read the regions it lists.",
-        OnePath,
+        "Return the structure of a file and the regions to read.",
+        MapFile,
         _map,
         effects="read",
     ),
     Tool(
         "read_file",
-        "Read part of a file. Use a selector of its kind that the map lists; follow "
-        "chunk_info.next to read on.",
+        "Read part of a file by a selector that its map lists; chunk_info.next reads on.",
         ReadFile,
         _read,
         effects="read",
     ),
     Tool(
         "write_text_file",
-        "Write a whole text file to the Draft, new or in place of what is there.",
+        "Write a whole text file to the Draft.",
         WriteText,
         _write_text,
         effects="write",
     ),
     Tool(
         "edit_text_file",
-        "Replace exact pieces of a text file in the Draft. Read it first; each search text must "
-        "match as often as expected, else nothing is changed.",
+        "Replace exact pieces of a text file in the Draft, all or none.",
         EditText,
         _edit_text,
         effects="write",

@@ -9,7 +9,7 @@ from backshop.bench import requests
 from backshop.bench.review import view_request
 from backshop.prompts import Tool, ToolContext, ToolResult
 
-from .files import PATH, described
+from .files import described
 from .workspace import Workspace, answered
 
 
@@ -17,8 +17,8 @@ from .workspace import Workspace, answered
 class ReviewDraft:
     """Arguments of review_draft."""
 
-    path: str | None = field(default=None, metadata=PATH)
-    cursor: str | None = field(default=None, metadata=described("cursor of the last page"))
+    path: str | None = None
+    cursor: str | None = field(default=None, metadata=described("cursor of before"))
 
 
 def _review(params: ReviewDraft, *, context: ToolContext) -> ToolResult:

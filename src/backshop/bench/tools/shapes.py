@@ -54,8 +54,17 @@ READ = shape(
     chunk_info={"type": ["object", "null"]},
     warnings=WARNINGS,
 )
+_FOUND = shape({"path": TEXT, "count": COUNT, "places": LIST}, more_places=COUNT)
+SEARCHED = shape(
+    {"matches": COUNT, "searched": COUNT, "files": {"type": "array", "items": _FOUND}},
+    next_cursor=MAYBE_TEXT,
+    not_searched=LIST,
+    not_searched_count=COUNT,
+    incomplete=TEXT,
+)
 DESCRIBED = shape({"row_count": COUNT, "columns": LIST}, warnings=WARNINGS)
 ROWS = shape({"columns": LIST, "rows": LIST, "row_count": COUNT}, warnings=WARNINGS)
+SHEET = shape({"kind": TEXT, "sheet": TEXT})
 STYLES = shape({}, warnings=WARNINGS)
 WRITTEN = shape(
     {
@@ -73,6 +82,18 @@ WRITTEN = shape(
     effects=OBJECT,
     warnings=WARNINGS,
 )
+_REPLACED = shape({"path": TEXT, "count": COUNT}, warnings=WARNINGS, collateral=LIST)
+REPLACED = shape(
+    {
+        "replaced": COUNT,
+        "files": {"type": "array", "items": _REPLACED},
+        "draft_revision_id": MAYBE_TEXT,
+    },
+    left=LIST,
+    no_changes=YES,
+    warnings=WARNINGS,
+)
+REVERTED = shape({"path": TEXT, "became": TEXT, "draft_revision_id": MAYBE_TEXT}, warnings=WARNINGS)
 _CHANGES = shape({"entries": LIST, "counts": OBJECT, "reference_source": TEXT}, tree=TEXT)
 _DIFF = shape({"path": TEXT, "strategy": TEXT, "reference_source": TEXT, "body": OBJECT})
 RECALLED = shape(
@@ -93,6 +114,9 @@ SHAPES: dict[str, Schema] = {
     "get_file_info": INFO,
     "get_file_map": MAP,
     "read_file": READ,
+    "search_files": SEARCHED,
+    "replace_in_files": REPLACED,
+    "revert_file": REVERTED,
     "write_text_file": WRITTEN,
     "edit_text_file": WRITTEN,
     "table_get_map": MAP,
@@ -102,15 +126,10 @@ SHAPES: dict[str, Schema] = {
     "table_query": ROWS,
     "table_export": WRITTEN,
     "table_update_from_export": WRITTEN,
-    **{
-        f"{kind}_{verb}": answer
-        for kind in ("xlsx", "docx", "pptx")
-        for verb, answer in (
-            ("operations", WRITTEN),
-            ("get_styles", STYLES),
-            ("copy_assets", WRITTEN),
-        )
-    },
+    **{f"{kind}_operations": WRITTEN for kind in ("xlsx", "docx", "pptx")},
+    "describe_operations": SHEET,
+    "get_styles": STYLES,
+    "copy_assets": WRITTEN,
     "review_draft": REVIEWED,
     "recall_tool_result": RECALLED,
 }

@@ -10,44 +10,42 @@ from typing import Any
 from backshop.formats import Applied, OpenTable, Source, Warn
 from backshop.prompts import Tool, ToolContext, ToolResult
 
-from .files import NOTE, PATH, described
+from .files import NOTE, described
 from .workspace import Workspace, answered
 
-_SHEET = described("Sheet name, xlsx sources only")
-_RANGE = described("Cell range of the table, xlsx sources only")
-_QUERY = described("One SELECT over the table `data`")
+_QUERY = described("SELECT over `data`")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableRef:
-    """Which table of which file."""
+    """Which table of which file; only workbooks have sheets and ranges."""
 
-    path: str = field(metadata=PATH)
-    sheet: str | None = field(default=None, metadata=_SHEET)
-    range: str | None = field(default=None, metadata=_RANGE)
+    path: str
+    sheet: str | None = None
+    range: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableStats(TableRef):
     """Arguments of table_stats."""
 
-    columns: list[str] | None = field(default=None, metadata=described("All when absent"))
+    columns: list[str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableRows(TableRef):
     """Arguments of table_read_rows."""
 
-    row_start: int = field(metadata={**described("First data row, counted from 1"), "ge": 1})
-    row_count: int = field(metadata={**described("Number of rows wanted"), "ge": 1})
-    columns: list[str] | None = field(default=None, metadata=described("All when absent"))
+    row_start: int = field(metadata={**described("Data row, from 1"), "ge": 1})
+    row_count: int = field(metadata={"ge": 1})
+    columns: list[str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableQuery(TableRef):
     """Arguments of table_query."""
 
-    query: str = field(metadata=_QUERY)
+    query: str
     window_rows: int = field(default=200, metadata={"ge": 1})
     window_offset: int = field(default=0, metadata={"ge": 0})
 
@@ -57,8 +55,8 @@ class TableExport(TableRef):
     """Arguments of table_export."""
 
     query: str | None = field(default=None, metadata=_QUERY)
-    target_path: str = field(metadata=described("New file in the bench"))
-    format: str = field(metadata=described("csv or xlsx, as the extension says"))
+    target_path: str
+    format: str = field(metadata=described("csv or xlsx"))
     target_sheet: str | None = None
     change_note: str | None = field(default=None, metadata=NOTE)
 
@@ -68,28 +66,25 @@ class TableUpdate(TableRef):
     """Arguments of table_update_from_export."""
 
     query: str | None = field(default=None, metadata=_QUERY)
-    target_path: str = field(metadata=described("Workbook in the bench"))
+    target_path: str
     target_sheet: str
     mode: str = field(metadata=described("replace_sheet, append_rows or write_range"))
-    start_cell: str | None = field(default=None, metadata=described("write_range: A1 if absent"))
+    start_cell: str | None = field(default=None, metadata=described("Else A1"))
     include_header: bool = True
     create_workbook_if_missing: bool = False
     create_sheet_if_missing: bool = False
     clear_target_range: bool = field(
         default=False,
-        metadata=described("write_range: first empty every cell it is going to cover"),
+        metadata=described("Of write_range: empty its cells first"),
     )
-    null_cells: str = field(
-        default="clear", metadata=described("What NULL does to its cell: clear or keep")
-    )
-    formulas: bool = field(
-        default=False, metadata=described("Text that begins with = becomes a formula")
-    )
+    null_cells: str = field(default="clear", metadata=described("By NULL: clear or keep"))
+    formulas: bool = field(default=False, metadata=described("Text beginning with = is one"))
     change_note: str | None = field(default=None, metadata=NOTE)
 
 
 def _opened(room: Workspace, ref: TableRef, source: Source | None = None) -> OpenTable:
-    return room.bench.formats.open_table(source or room.source(ref.path), ref.sheet, ref.range)
+    found = source or room.source(ref.path)
+    return room.bench.formats.open_table(found, ref.sheet, ref.range)
 
 
 def _asking(
@@ -173,14 +168,14 @@ def _query(table: OpenTable, params: TableQuery) -> Any:
 TABLE_TOOLS = (
     Tool(
         "table_get_map",
-        "Return columns, types and size of the table in a csv file or a sheet.",
+        "Return columns, types and size of the table in a csv file or sheet.",
         TableRef,
         _asking(lambda table, _: table.get_map()),
         effects="read",
     ),
     Tool(
         "table_describe",
-        "Return what each column of a table holds: types, examples, empties.",
+        "Return what each column of a table holds.",
         TableRef,
         _asking(lambda table, _: table.describe()),
         effects="read",
@@ -201,24 +196,21 @@ TABLE_TOOLS = (
     ),
     Tool(
         "table_query",
-        "Ask a table with one SELECT over `data`; only computing is allowed, no files, no "
-        "settings. Prefer this to reading many rows.",
+        "Ask a table with one SELECT over `data`; better than reading many rows.",
         TableQuery,
         _asking(_query),
         effects="read",
     ),
     Tool(
         "table_export",
-        "Write a table, or the result of a SELECT over it, as a new csv or xlsx file to the Draft.",
+        "Write a table, or a SELECT over it, as a new file to the Draft.",
         TableExport,
         _export,
         effects="write",
     ),
     Tool(
         "table_update_from_export",
-        "Write a table, or the result of a SELECT over it, into a sheet of a workbook in the "
-        "Draft. NULL empties its cell unless null_cells is keep; rows below the result stay and "
-        "are told.",
+        "Write a table, or a SELECT over it, into a sheet of a workbook in the Draft.",
         TableUpdate,
         _update,
         effects="write",

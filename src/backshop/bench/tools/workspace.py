@@ -29,6 +29,7 @@ _SHOWN_CHARS = 200
 _NEAR = 3
 _ALIKE = 0.6  # of 1: how like a path must be to be named
 _PREFIXES = ("./", "draft/", "published/")
+VERSIONS = ("published", "draft")
 Make = Callable[[Source | None, Path], Applied]
 
 
@@ -70,19 +71,38 @@ class Workspace:
             desk, actor = self.bench.desk, self.author.actor
             note(desk, self.bench_id, "tool_refused", paths=[shown], error=error, actor=actor)
 
-    def source(self, raw: str) -> Source:
-        """Return a file of the active view, ready to be read."""
+    def source(self, raw: str, version: str | None = None) -> Source:
+        """Return a file, ready to be read: of the active view, or of the version that is named."""
         path, _ = self.path(raw)
-        state = self.state()
         try:
-            return self._source(path, self.bench.desk.find(_active(state), path))
+            return self.file(path, self.bench.desk.find(self._tree(version), path))
         except NotFound as error:
             error.hints = error.hints or self.near(path)
             raise
 
-    def look(self, raw: str, ask: Callable[[Source], Mapping[str, Any]]) -> dict[str, Any]:
-        """Return what a format says about a file of the active view, and what was forgiven."""
-        return _noted(dict(ask(self.source(raw))), raw, self.path(raw)[1])
+    def _tree(self, version: str | None) -> TreeId:
+        """Return the tree that a version means; without one it is that of the active view."""
+        state = self.state()
+        if version is None:
+            return _active(state)
+        if version not in VERSIONS:
+            error = ValidationFailed("version is published or draft", reason="bad_value")
+            error.hints = VERSIONS
+            raise error
+        if version == "published":
+            return state.published
+        if state.draft is None:
+            raise NotFound("this workbench has no Draft", reason="no_draft")
+        return state.draft.tree
+
+    def look(
+        self,
+        raw: str,
+        ask: Callable[[Source], Mapping[str, Any]],
+        version: str | None = None,
+    ) -> dict[str, Any]:
+        """Return what a format says about a file, and what was forgiven."""
+        return noted(dict(ask(self.source(raw, version))), raw, self.path(raw)[1])
 
     def near(self, path: str) -> tuple[str, ...]:
         """Return the paths a typing mistake may have meant, the closest first (F3.1)."""
@@ -104,9 +124,9 @@ class Workspace:
         with desk.locked(self.bench_id, run=self.author.lease, lost_ok=True) as state:
             put, result = self._put(state, path, make, note)
             done = batch.write(desk, self.bench_id, state, [put], self.author, self.commit)
-        noted = _noted(result, raw, [*warnings, *done.warnings])
+        answer = noted(result, raw, [*warnings, *done.warnings])
         same = {"no_changes": True} if done.no_changes else {}
-        return noted | same | {"draft_revision_id": done.draft_revision_id}
+        return answer | same | {"draft_revision_id": done.draft_revision_id}
 
     def write_all(
         self, wishes: Sequence[tuple[str, Make, str | None]]
@@ -123,13 +143,67 @@ class Workspace:
             done = batch.write(desk, self.bench_id, state, puts, self.author, self.commit)
         return done, [result for _, result in made]
 
+    def write_those(
+        self,
+        paths: Sequence[BenchPath],
+        make: Callable[[Source, Path], Applied | None],
+        note: str | None,
+        check: Callable[[Sequence[Applied]], None],
+    ) -> tuple[Batched, list[Applied]]:
+        """Let formats write those of some files that need it, and record them as one batch.
+
+        `make` gives nothing for a file that stays; `check` may still refuse what was made, and
+        then nothing is recorded. Limits are those of every batch (B8.4).
+        """
+        desk = self.bench.desk
+        with desk.locked(self.bench_id, run=self.author.lease, lost_ok=True) as state:
+            made: list[Applied] = []
+            puts: list[batch.Put] = []
+            for path in paths:
+                source = self.file(path, desk.find(_active(state), path))
+                with desk.views.staging(state.id, desk.new_tx()) as folder:
+                    applied = make(source, folder / "out")
+                    if applied is not None:
+                        made.append(applied)
+                        puts.append(self._kept(path, folder / "out", applied, note))
+                batch.require_limits(desk, puts)
+            check(made)
+            done = batch.write(desk, self.bench_id, state, puts, self.author, self.commit)
+        return done, made
+
+    def take_back(self, raw: str) -> dict[str, Any]:
+        """Take back the Draft's change of one file, as a batch of its own (B8.23)."""
+        path, warnings = self.path(raw)
+        desk = self.bench.desk
+        with desk.locked(self.bench_id, run=self.author.lease, lost_ok=True) as state:
+            draft = state.draft
+            if draft is None:
+                raise NotFound("this workbench has no Draft", reason="no_draft")
+            put = batch.taken_back(desk, draft, path)
+            done = batch.write(desk, self.bench_id, state, [put], self.author, self.commit)
+        became = "unchanged" if done.no_changes else "removed" if put.blob is None else "restored"
+        answer = {"path": path, "became": became, "draft_revision_id": done.draft_revision_id}
+        return noted(answer, raw, [*warnings, *done.warnings])
+
+    def _kept(self, path: BenchPath, out: Path, applied: Applied, note: str | None) -> batch.Put:
+        """Keep what a format wrote, with its report, for a batch."""
+        blobs = self.bench.desk.store.blobs
+        blob = blobs.put(out)
+        return batch.Put(
+            path=path,
+            blob=blob,
+            size=blobs.size(blob),
+            note=_note(note, applied),
+            effects=_report(applied.to_json()),
+        )
+
     def _put(
         self, state: BenchState, path: BenchPath, make: Make, note: str | None
     ) -> tuple[batch.Put, dict[str, Any]]:
         """Let a format write one file into a private folder; its content, and what was done."""
         desk = self.bench.desk
         existing = tree.lookup(_active(state), path, desk.store.load_tree)
-        source = None if existing is None else self._source(path, existing)
+        source = None if existing is None else self.file(path, existing)
         with desk.views.staging(state.id, desk.new_tx()) as folder:
             out = folder / "out"
             try:
@@ -138,18 +212,11 @@ class Workspace:
                 if source is None and error.reason == "not_found":
                     error.hints = (*self.near(path), *error.hints)
                 raise
-            blob = desk.store.blobs.put(out)
-        result = dict(applied.to_json())
-        put = batch.Put(
-            path=path,
-            blob=blob,
-            size=desk.store.blobs.size(blob),
-            note=_note(note, applied),
-            effects=_report(result),
-        )
-        return put, result
+            put = self._kept(path, out, applied, note)
+        return put, dict(applied.told())
 
-    def _source(self, path: str, file: tree.File) -> Source:
+    def file(self, path: str, file: tree.File) -> Source:
+        """Return a file of any tree of the bench, ready to be read."""
         blob = self.bench.desk.store.blobs.path(file.sha256)
         return self.bench.formats.source(blob, path, file.sha256)
 
@@ -168,7 +235,7 @@ def _note(given: str | None, applied: Applied) -> str | None:
     return "; ".join(said) or None
 
 
-def _report(result: dict[str, Any]) -> bytes:
+def _report(result: Mapping[str, Any]) -> bytes:
     """Return what the review keeps of a write: effects and new error cells (F16.13, F24.10)."""
     effects = dict(result.get("effects") or {})
     errors = result.get("new_errors") or ()
@@ -178,7 +245,7 @@ def _report(result: dict[str, Any]) -> bytes:
     return canonical(json.loads(json.dumps(effects, default=list)))
 
 
-def _noted(result: dict[str, Any], raw: str, codes: Sequence[str]) -> dict[str, Any]:
+def noted(result: dict[str, Any], raw: str, codes: Sequence[str]) -> dict[str, Any]:
     """Add warnings about a path, and about folders (B3.12), to what a format answered."""
     if not codes:
         return result

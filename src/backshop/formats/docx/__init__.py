@@ -8,6 +8,7 @@ from .review.section_data import extract_document, extract_section
 from .style.asset import copy_assets
 from .style.report import get_styles
 from .text.map import get_info, get_map
+from .text.passage import passages
 from .text.read import extract_lines, read
 
 __all__ = [
@@ -20,5 +21,6 @@ __all__ = [
     "get_info",
     "get_map",
     "get_styles",
+    "passages",
     "read",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
@@ -12,7 +12,7 @@ from backshop.base import limits as numbers
 from ..diff import part_diff
 from ..errors import fail
 from ..package.package import Package
-from ..protocol import ChunkInfo, Json, JsonObject, Map, Read, Selector, Source
+from ..protocol import ChunkInfo, Json, JsonObject, Map, Passage, Read, Selector, Source
 from ..warning import Warnings
 from ..window import check_chunk, check_selector, chunk_list, chunking, cut, refuse_both
 from ..write.operation import section_hints
@@ -174,6 +174,22 @@ def extract_lines(source: Source) -> list[str]:
     for kind, text in document.notes:
         lines += [f"[{kind}] {line}" for line in text.split("\n")]
     return lines
+
+
+def passages(source: Source) -> Iterator[Passage]:
+    """Yield paragraphs and table cells, then what stands beside the text (F33.1)."""
+    document = load(source)
+    for place, block in enumerate(document.blocks):
+        where = {"paragraphs": str(place)}
+        for row, cells in enumerate(block.rows):
+            for column, text in enumerate(cells):
+                at = {"table": block.number, "row": row, "column": column}
+                yield Passage({**where, **at}, text)
+        if not block.rows:
+            yield Passage(where, "\n".join((block.text, *block.below)))
+    for name in ("@headers", "@comments", "@footnotes"):
+        for place, block in enumerate(_aside(document, name)):
+            yield Passage({"section": name, "paragraphs": str(place)}, block.text)
 
 
 def extract_document(source: Source) -> dict[str, Json]:

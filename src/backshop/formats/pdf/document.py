@@ -17,7 +17,7 @@ from backshop.base import limits as numbers
 
 from ..diff.page_diff import Page, pair_pages
 from ..errors import fail
-from ..protocol import ChunkInfo, Json, JsonObject, Map, Read, Selector, Source
+from ..protocol import ChunkInfo, Json, JsonObject, Map, Passage, Read, Selector, Source
 from ..warning import Warnings
 from ..window import (
     check_chunk,
@@ -130,6 +130,16 @@ def extract_lines(source: Source) -> list[str]:
     with _opened(source) as document:
         blocks = [_page_block(document, page) for page in range(1, len(document) + 1)]
     return [line for block in blocks for line in block.split("\n")]
+
+
+def passages(source: Source) -> Iterator[Passage]:
+    """Yield the pages; white space counts as one space, since lines end anywhere (F33.1)."""
+    with _opened(source) as document:
+        for index in range(len(document)):
+            where = {"pages": str(index + 1)}
+            text = " ".join(_page_text(document, index).split())
+            scanned = len(text) < _SCAN_MAX_CHARS and _page_entry(document, index)["scanned"]
+            yield Passage(where, "", gap="no_text_layer") if scanned else Passage(where, text)
 
 
 def diff_pages(before: Source, after: Source) -> list[JsonObject]:

@@ -7,6 +7,7 @@ from .assets import copy_assets
 from .extract import extract_deck, extract_slide
 from .map import get_info, get_map
 from .other_change import diff_rest
+from .passage import passages
 from .read import extract_lines, read
 from .styles import get_styles
 
@@ -20,5 +21,6 @@ __all__ = [
     "get_info",
     "get_map",
     "get_styles",
+    "passages",
     "read",
 ]

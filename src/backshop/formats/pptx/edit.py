@@ -55,6 +55,7 @@ class Editor:
         self.parts: dict[str, None] = {}  # other parts that are meant to change
         self.drawn: dict[str, None] = {}  # slides whose charts or diagrams are
         self.order = False
+        self.replaced = 0  # occurrences of texts
         self.unmatched: list[tuple[str, str]] = []  # what was sought in vain, and where it says so
         self._numbers = [slide.part for slide in deck.slides]  # as they were before the call
 
@@ -268,7 +269,7 @@ def _text_box(editor: Editor, edit: Edit, slide: Slide, name: str, *, top: bool 
 def _replace_text(editor: Editor, edit: Edit) -> str:
     deck, args = editor.deck, edit.op.args
     search = str(args["search"]).replace("\r\n", "\n").replace("\r", "\n")
-    needle = Needle(search, bool(args["match_case"]))
+    needle = Needle(search, bool(args["match_case"]), bool(args["whole_word"]))
     by = clean_text(str(args["replace"]), editor.warnings, f"{edit.op.where}.replace")
     slides = deck.slides
     if edit.slides is not None:
@@ -305,6 +306,7 @@ def _replace_text(editor: Editor, edit: Edit) -> str:
         editor.warnings.add("no_match", where=edit.op.where)
         chosen_slides = "" if edit.slides is None else " on these slides"
         return f"nothing replaced: {search!r} occurs nowhere{chosen_slides}"
+    editor.replaced += count
     return f"{count} occurrence{'' if count == 1 else 's'} replaced"
 
 

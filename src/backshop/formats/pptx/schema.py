@@ -17,6 +17,7 @@ from backshop.formats.write.operation import (
     decode,
     item_fields,
     problem,
+    read_as,
     read_runs,
     strip_controls,
 )
@@ -64,6 +65,7 @@ SPECS = (
             Arg("search", str, required=True, aliases=("find", "text_to_find")),
             Arg("replace", str, required=True),
             Arg("match_case", bool, default=False),
+            Arg("whole_word", bool, default=False),
             Arg("slides", list),
             Arg("expect", int),
         ),
@@ -236,8 +238,9 @@ def _cell(item: Json, where: str, warnings: Warnings) -> CellSpec:
 
 def _slides(items: Sequence[Json], where: str) -> tuple[int, ...]:
     found = []
-    for at, item in enumerate(items):
+    for at, given in enumerate(items):
+        item = read_as(given, int)
         if not isinstance(item, int) or isinstance(item, bool):
-            raise problem("bad_type", f"{where}[{at}]", "must be int")
+            raise problem("bad_type", f"{where}[{at}]", "must be a whole number")
         found.append(item)
     return tuple(found)

@@ -154,14 +154,14 @@ class Writer:
     def format_run(self, properties: Element, spec: RunSpec) -> None:
         """Apply the fields of a run; a value that cannot be used is left out."""
         reader = StyleReader(spec.style, spec.where, self.warnings)
-        reader.ignore_others(RUN_STYLE)
+        reader.refuse_others(RUN_STYLE)
         for change in _run_changes(reader):
             change(properties)
 
     def format(self, paragraphs: Iterable[Element], style: JsonObject, where: str) -> None:
         """Apply the paragraph fields of an operation."""
         reader = StyleReader(style, where, self.warnings)
-        reader.ignore_others(PARAGRAPH_STYLE)
+        reader.refuse_others(PARAGRAPH_STYLE)
         changes = list(_paragraph_changes(reader))
         for paragraph in paragraphs if changes else ():
             properties = first_child(paragraph, n.PPR)

@@ -18,8 +18,8 @@ from ..warning import Warnings
 from ..window import check_chunk, check_selector, chunk_count, cut, refuse_both
 from . import plain
 from .dialect import Dialect, records, sniff
-from .edit import edit_text, write_text
-from .plain import extract_lines, text_diff
+from .edit import edit_text, replace_text, write_text
+from .plain import extract_lines, passages, text_diff
 
 CHUNK = numbers.TABLE_CHUNK_ROWS
 _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
@@ -28,7 +28,9 @@ __all__ = [
     "edit_text",
     "extract_lines",
     "get_info",
+    "passages",
     "read",
+    "replace_text",
     "table_diff",
     "text_diff",
     "write_text",

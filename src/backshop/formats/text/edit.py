@@ -10,13 +10,14 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from backshop.base import limits as numbers
 
 from ..diff.line_diff import changed_ranges
 from ..errors import fail
+from ..find import Needle, replace_spans
 from ..kind import classify, require_text_name
 from ..output import write_file
 from ..protocol import Applied, Effect, Effects, Json, Source
@@ -93,6 +94,56 @@ def edit_text(source: Source, edits: Json, out: Path) -> Applied:
         aimed = [_moved(span, spans) for span in aimed] + [new for _, new in spans]
         places = len(spans)
         summaries.append(f"{places} {'place' if places == 1 else 'places'} replaced")
+    return _edited(source, before, text, aimed, summaries, warnings, out)
+
+
+def replace_text(source: Source, needle: Needle, by: str, out: Path) -> Applied:
+    """Put a text in the place of another, wherever it stands in a text file (F33.6).
+
+    Raises:
+        FormatError: `no_match`; `op_conflict` where the columns of a table would not stay.
+    """
+    _check_target(source, source.name)
+    before = _load(source)
+    spans = needle.spans(before.text)
+    if not spans:
+        raise fail("no_match", "does not occur in the file")
+    new = _BREAK.sub(lambda _: _ENDS[_majority(before.text)], by)
+    _refuse_new_columns(source.name, needle.search, new)
+    text = replace_spans([before.text], spans, new)[0]
+    aimed, moved = [], 0
+    for start, end in spans:
+        aimed.append((start + moved, start + moved + len(new)))
+        moved += len(new) - (end - start)
+    count = len(spans)
+    summary = f"{count} occurrence{'' if count == 1 else 's'} replaced"
+    done = _edited(source, before, text, aimed, [summary], Warnings(), out)
+    return replace(done, replaced=count)
+
+
+def _refuse_new_columns(name: str, search: str, by: str) -> None:
+    """Refuse a text that would part a field of a delimited file in two."""
+    signs = _DELIMITER.get(PurePosixPath(name).suffix.lower(), "")
+    signs += '"\r\n' if signs else ""
+    parts = [sign for sign in signs if by.count(sign) != search.count(sign)]
+    if parts:
+        raise fail(
+            "op_conflict",
+            f"{parts[0]!r} means something in a delimited file: its columns would not stay",
+            hints=["edit_text_file writes its lines as they are"],
+        )
+
+
+def _edited(
+    source: Source,
+    before: _Before,
+    text: str,
+    aimed: list[tuple[int, int]],
+    summaries: list[str],
+    warnings: Warnings,
+    out: Path,
+) -> Applied:
+    """Write a text that has others in some places; `aimed` are these, in the new text."""
     encoding = before.encoding
     if not before.exact:  # the codec does not give the same bytes back: say so, use UTF-8
         encoding = UTF8

@@ -14,7 +14,7 @@ from backshop.base import limits as numbers
 
 from ..diff.line_diff import TextDiff, diff_lines
 from ..errors import fail
-from ..protocol import ChunkInfo, Json, JsonObject, Map, Read, Selector, Source
+from ..protocol import ChunkInfo, Json, JsonObject, Map, Passage, Read, Selector, Source
 from ..warning import Warn, Warnings
 from ..window import (
     check_chunk,
@@ -27,7 +27,7 @@ from ..window import (
 )
 from . import structure
 from .dialect import tabular
-from .edit import edit_text, write_text
+from .edit import edit_text, replace_text, write_text
 from .encoding import UTF8, Encoding, detect, open_text
 
 CHUNK = numbers.TEXT_CHUNK_LINES
@@ -37,7 +37,9 @@ __all__ = [
     "extract_lines",
     "get_info",
     "get_map",
+    "passages",
     "read",
+    "replace_text",
     "text_diff",
     "write_text",
 ]
@@ -124,6 +126,12 @@ def read(source: Source, selector: Selector, *, line_numbers: bool = False) -> R
 def extract_lines(source: Source) -> list[str]:
     """Return the lines without their ends (F29.1)."""
     return list(iter_lines(source, detect(source)))
+
+
+def passages(source: Source) -> Iterator[Passage]:
+    """Yield the lines with their numbers (F33.1)."""
+    for number, line in enumerate(iter_lines(source, detect(source)), 1):
+        yield Passage({"line_start": number}, line)
 
 
 def text_diff(before: Source | None, after: Source | None) -> TextDiff:

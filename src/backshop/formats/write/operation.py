@@ -15,6 +15,8 @@ Items of a list (`cells[]`) are checked by the format with `item_fields`, which 
 from __future__ import annotations
 
 import difflib
+import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -27,6 +29,27 @@ from ..protocol import Json, JsonObject, Op, OpsRequest, Source
 from ..warning import Warn, Warnings
 
 _COMPARED = 200  # characters of a name that count when close ones are looked for
+_SHOWN_CHARS, _OTHERS_SHOWN = 60, 5  # of a name somebody wrote, and how many of them
+_ALIKE = 0.55  # of 1: how like a name must be to be asked for
+_SAME_THING, _SAME_VERB = 0.5, 0.2  # what shared words add to the likeness of two operations
+_SAME_VERBS = (  # words that models take for one another
+    frozenset(("set", "write", "update", "edit", "change", "put", "modify")),
+    frozenset(("ensure", "add", "create", "new", "make", "insert", "append")),
+    frozenset(("delete", "remove", "clear", "drop")),
+    frozenset(("replace", "find", "search", "substitute")),
+)
+_NAMES_OF_OP = ("operation", "action", "type")  # what models write for `op`
+_INTEGER = re.compile(r"[+-]?\d{1,15}")
+_NUMBER = re.compile(r"[+-]?\d{1,15}(?:\.\d{1,15})?")
+_BOOLEAN: Mapping[str, bool] = {"true": True, "false": False}
+_KINDS: Mapping[type, str] = {
+    str: "text",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    list: "a list",
+    dict: "an object",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,61 +89,140 @@ def decode(operations: Json, specs: Sequence[OpSpec]) -> Decoded:
     """
     items = _as_list(operations)
     table = {spec.name: spec for spec in specs}
-    foreign = {name for spec in specs for arg in spec.args for name in (arg.name, *arg.aliases)}
     warnings = Warnings()
     ops = []
     for index, item in enumerate(items):
         where = f"operations[{index}]"
         if not isinstance(item, Mapping):
-            raise problem("bad_type", where, "an operation is an object")
-        name = item.get("op")
-        if not isinstance(name, str) or name not in table:
-            near = difflib.get_close_matches(str(name), table, n=3, cutoff=0.5)
-            known = [*near, *(word for word in table if word not in near)]
-            reason = "missing_field" if name is None else "unknown_op"
-            raise problem(reason, f"{where}.op", f"{name!r} is not an operation", hints=known)
-        rest = {key: value for key, value in item.items() if key != "op"}
-        args = fields(rest, table[name].args, where, warnings, foreign=foreign)
-        ops.append(Op(index, name, args))
+            raise problem("bad_type", where, f"an operation is an object, not {_kind_of(item)}")
+        name, rest = _op(item, table, where, warnings)
+        ops.append(Op(index, name, fields(rest, table[name].args, where, warnings)))
     return Decoded(tuple(ops), warnings.all())
 
 
+def _op(
+    item: Mapping[str, Json], table: Mapping[str, OpSpec], where: str, warnings: Warnings
+) -> tuple[str, dict[str, Json]]:
+    """Return which operation an object means, and its other fields."""
+    key = "op"
+    if item.get("op") is None:
+        named = (one for one in _NAMES_OF_OP if _is_op(item.get(one), table))
+        key = next(named, "op")
+    name = item.get(key)
+    if key != "op":
+        warnings.add("alias_used", where=f"{where}.{key}")
+    if _is_op(name, table):
+        return str(name), {one: value for one, value in item.items() if one not in (key, "op")}
+    inside = next((one for one in item if one in table), None)
+    if name is None and inside is not None:
+        what = f'write {{"op": "{inside}", …}} with its fields beside it'
+        raise problem("missing_field", f"{where}.op", what, hints=[inside])
+    known = nearest_op(name, table) if isinstance(name, str) else list(table)
+    if name is None:
+        raise problem("missing_field", f"{where}.op", "the name of an operation is needed", known)
+    if not isinstance(name, str):
+        raise problem("bad_type", f"{where}.op", f"must be text, not {_kind_of(name)}", known)
+    what = f"{name[:_SHOWN_CHARS]!r} is not an operation; did you mean {known[0]}?"
+    raise problem("unknown_op", f"{where}.op", what, hints=known)
+
+
+def _is_op(name: Json, table: Mapping[str, OpSpec]) -> bool:
+    return isinstance(name, str) and name in table
+
+
+def nearest_op(name: str, table: Iterable[str]) -> list[str]:
+    """Return operations, first those that are likest: in letters, in words, in what they do."""
+    asked = name.lower()[:_COMPARED]
+    verb, words = _words(asked)
+
+    def likeness(one: str) -> float:
+        does, about = _words(one)
+        same = any(verb in group and does in group for group in _SAME_VERBS)
+        ratio = difflib.SequenceMatcher(None, asked, one).ratio()
+        return ratio + _SAME_THING * len(words & about) + _SAME_VERB * same
+
+    return sorted(table, key=likeness, reverse=True)
+
+
+def _words(name: str) -> tuple[str, set[str]]:
+    """Return what an operation does, and what it is about, in the singular."""
+    verb, *about = name.split("_")
+    return verb, {one.removesuffix("s") for one in about}
+
+
 def fields(
-    given: Mapping[str, Json],
-    args: Iterable[Arg],
-    where: str,
-    warnings: Warnings,
-    *,
-    foreign: Iterable[str] = (),
+    given: Mapping[str, Json], args: Iterable[Arg], where: str, warnings: Warnings
 ) -> dict[str, Json]:
     """Return every field of `args` from `given`, checked, with aliases resolved.
 
-    A key nobody knows is noted and ignored; a key of another operation (`foreign`) is an error,
-    because it says that the wrong operation was chosen (F16.6).
+    A number or a switch written as text is read (W7.5). A key nobody knows is refused, because it
+    says what the caller believed in (F16.6); null says nothing.
     """
     args = tuple(args)
     rest = dict(given)
     result: dict[str, Json] = {}
     for arg in args:
-        value = _unalias(rest, arg, where, warnings)
-        if value is None and arg.required:
-            raise problem("missing_field", f"{where}.{arg.name}", "this field is needed")
+        value = read_as(_unalias(rest, arg, where, warnings), arg.kind)
         if value is not None and not _is_kind(value, arg.kind):
-            wanted = "a number" if arg.kind is float else arg.kind.__name__
-            raise problem("bad_type", f"{where}.{arg.name}", f"must be {wanted}")
+            what = f"must be {_KINDS[arg.kind]}, not {_kind_of(value)}"
+            raise problem("bad_type", f"{where}.{arg.name}", what)
         result[arg.name] = arg.default if value is None else value
-    for key in rest:
-        if key in foreign:
-            allowed = [arg.name for arg in args]
-            raise problem("unknown_field", f"{where}.{key}", "another operation's field", allowed)
-        warnings.add("unknown_field_ignored", where=f"{where}.{key}")
+    refuse_others(rest, (arg.name for arg in args), where)
+    for arg in args:
+        if arg.required and result[arg.name] is None:
+            raise problem("missing_field", f"{where}.{arg.name}", "this field is needed")
     return result
+
+
+def refuse_others(given: Mapping[str, Json], known: Iterable[str], where: str) -> None:
+    """Refuse keys that are none of those known; null says nothing and is passed over."""
+    names = list(known)
+    others = sorted(str(key) for key, value in given.items() if value is not None)
+    others = [key[:_SHOWN_CHARS] for key in others if key not in names]
+    if not others:
+        return
+    first, nor = others[0], "".join(f", nor {one}" for one in others[1:_OTHERS_SHOWN])
+    close = _close(first, names)
+    asked = f"; did you mean {close[0]}?" if close else ""
+    what = f"there is no field {first} here{nor}{asked}"
+    raise problem("unknown_field", f"{where}.{first}", what, nearest(first, names, 20))
+
+
+def _close(name: str, known: Sequence[str]) -> list[str]:
+    return difflib.get_close_matches(name.lower()[:_COMPARED], known, n=1, cutoff=_ALIKE)
+
+
+def read_as(value: Json, kind: type) -> Json:
+    """Return a number or a switch that is written as text, where there is no doubt (W7.5)."""
+    if kind is int and isinstance(value, float) and value.is_integer():
+        return int(value)
+    if not isinstance(value, str):
+        return value
+    text = value.strip()
+    if kind is int and _INTEGER.fullmatch(text):
+        return int(text)
+    if kind is float and _NUMBER.fullmatch(text):
+        return float(text)
+    if kind is bool:
+        return _BOOLEAN.get(text.lower(), value)
+    if kind is list and text.startswith("["):
+        return _parsed(text)
+    return value
+
+
+def _parsed(text: str) -> Json:
+    """Return the list that a text writes down as JSON, else the text."""
+    try:
+        found: Json = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return found if isinstance(found, list) else text
 
 
 def item_fields(item: Json, args: Iterable[Arg], where: str, warnings: Warnings) -> dict[str, Json]:
     """Check one object of a list inside an operation (`operations[0].cells[2]`)."""
     if not isinstance(item, Mapping):
-        raise problem("bad_type", where, "must be an object")
+        raise problem("bad_type", where, f"must be an object, not {_kind_of(item)}")
     return fields(item, args, where, warnings)
 
 
@@ -143,12 +245,12 @@ def read_runs(runs: Json, where: str, clean: Callable[[str, str], str]) -> list[
         place = f"{where}[{at}]"
         given = {"text": item} if isinstance(item, str) else item
         if not isinstance(given, Mapping):
-            raise problem("bad_type", place, "must be an object")
+            raise problem("bad_type", place, f"must be text or an object, not {_kind_of(given)}")
         content = given.get("text")
         if content is None:
             raise problem("missing_field", f"{place}.text", "this field is needed")
         if not isinstance(content, str):
-            raise problem("bad_type", f"{place}.text", "must be str")
+            raise problem("bad_type", f"{place}.text", f"must be text, not {_kind_of(content)}")
         style = {k: v for k, v in given.items() if k != "text" and v is not None}
         found.append(RunSpec(clean(content, place), style, place))
     return found
@@ -241,8 +343,10 @@ def section_hints(wanted: str, sections: Iterable[tuple[int, str]]) -> list[str]
 
 
 def _as_list(operations: Json) -> Sequence[Json]:
+    operations = read_as(operations, list)
     if not isinstance(operations, Sequence) or isinstance(operations, str):
-        raise problem("bad_type", "operations", "must be a list")
+        what = f"must be a list of objects, not {_kind_of(operations)}"
+        raise problem("bad_type", "operations", what)
     if not operations:
         raise problem("missing_field", "operations", "at least one operation is needed")
     if len(operations) > numbers.OPS_MAX:
@@ -275,6 +379,19 @@ def _is_kind(value: Json, kind: type) -> bool:
     if kind is dict:
         return isinstance(value, Mapping)
     return isinstance(value, kind)
+
+
+def _kind_of(value: Json) -> str:
+    """Return in words what a value is."""
+    if value is None:
+        return "null"
+    if isinstance(value, str):
+        return "text"
+    if isinstance(value, bool):
+        return "true or false"
+    if isinstance(value, int | float):
+        return "a number"
+    return "an object" if isinstance(value, Mapping) else "a list"
 
 
 def _ending(name: str) -> str:

@@ -1,8 +1,8 @@
 """The style vocabulary the office formats share: colours, switches and words from a closed list.
 
-A style problem never fails an operation (F16.7): a value that cannot be used is left out with
-`style_value_ignored`, a key nobody knows with `style_key_ignored`. A format reads its style object
-through a `StyleReader`, which gives back only what can be applied.
+A value that cannot be used never fails an operation (F16.7): it is left out with
+`style_value_ignored`. A key nobody knows is refused. A format reads its style object through a
+`StyleReader`, which gives back only what can be applied.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from backshop.base import limits
 from ..package.wellformed import xml_allows
 from ..protocol import Json
 from ..warning import Warnings
+from .operation import problem, read_as, refuse_others
 
 T = TypeVar("T")
 
@@ -83,6 +84,7 @@ def number(least: float, most: float, *, above: bool = False) -> Callable[[Json]
     """Return a reader of numbers from `least` (not itself when `above`) to `most`."""
 
     def read(value: Json) -> float | None:
+        value = read_as(value, float)
         if isinstance(value, bool) or not isinstance(value, int | float):
             return None
         inside = least < value <= most if above else least <= value <= most
@@ -143,8 +145,13 @@ class StyleReader:
             self._warnings.add("style_value_ignored", where=f"{self._where}.{key}")
         return found
 
-    def ignore_others(self, known: Iterable[str]) -> None:
-        """Note every key that is not of this vocabulary."""
-        mine = set(known)
-        for key in (key for key in self._style if key not in mine):
-            self._warnings.add("style_key_ignored", where=f"{self._where}.{key}")
+    def refuse_others(self, known: Iterable[str]) -> None:
+        """Refuse a key that is not of this vocabulary (F16.7)."""
+        refuse_others(self._style, known, self._where)
+
+
+def style_object(value: Json, where: str) -> Mapping[str, Json]:
+    """Return a style as the object it has to be."""
+    if not isinstance(value, Mapping):
+        raise problem("bad_type", where, "a style is an object of style fields")
+    return value

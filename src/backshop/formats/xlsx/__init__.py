@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .edit.application import apply_ops
 from .map import get_info, get_map
+from .passage import passages
 from .read import read
 from .review.grid import diff_cells, diff_window, extract_grid, extract_lines
 from .review.other_change import diff_rest
@@ -21,5 +22,6 @@ __all__ = [
     "get_info",
     "get_map",
     "get_styles",
+    "passages",
     "read",
 ]

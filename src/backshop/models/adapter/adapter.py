@@ -81,12 +81,12 @@ class AdapterBase:
         raise NotImplementedError
 
     def offers(self, tools: tuple[ToolSpec, ...]) -> None:
-        """Hear which tools a conversation begins with; warn of those not strict, once (M9.4)."""
+        """Hear which tools a conversation begins with; log those not strict, once (M9.4)."""
         loose = {one.name for one in tools if not can_be_strict(one.parameters)} - self._loose
         if loose:
             self._loose |= loose
             names = ", ".join(sorted(loose))
-            _LOG.warning("these tools cannot be strict and are offered without it: %s", names)
+            _LOG.info("these tools cannot be strict and are offered without it: %s", names)
 
     def check_consent(self) -> None:
         """Raise `ConsentRequired` when this model may not receive the content; else nothing."""

@@ -59,6 +59,8 @@ class Supports:
     usage: bool = True
     short_call_ids: bool = False
     user_after_tool: bool = True
+    cache_key: bool = False
+    """Whether requests that begin alike are named (`prompt_cache_key`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +107,8 @@ class ProviderRecord:
     enabled: bool = True
     key_variable: str | None = None
     preset: str | None = None
+    allows_private: bool = False
+    """Whether it may be in a private network, because the person said so."""
 
     @property
     def is_local(self) -> bool:

@@ -49,7 +49,9 @@ class Profile:
     tool_required: bool
     tool_none: bool
     reminder: str | None
-    """What is said instead where a tool is required and the model takes no such choice (M6.1)."""
+    """What is said instead where a tool is required and the model takes no such choice (M6.1).
+
+    It stays where it was said, so that what was sent is not altered."""
     strict_response: bool
 
     @property
@@ -72,18 +74,14 @@ def profile(request: ModelRequest, model: ModelRecord) -> Profile:
     if schema is not None and not can_be_strict(schema.schema):
         raise ValidationFailed("the response schema cannot be strict", reason="schema_not_strict")
     fixed = model.sampling is Sampling.DETERMINISTIC and not is_reasoning(model)
-    wants = (
-        bool(request.tools)
-        and request.tool_choice is ToolChoice.FIRST_TURN_REQUIRED
-        and not request.has_tool_result
-    )
+    wants = bool(request.tools) and request.tool_choice is ToolChoice.FIRST_TURN_REQUIRED
     can_require = model.supports.tool_choice_required
     return Profile(
         effort=nearest_effort(request.effort or DEFAULT_EFFORT, model.efforts),
         temperature=0 if fixed else None,
         top_p=1 if fixed else None,
         tools=bool(request.tools),
-        tool_required=wants and can_require,
+        tool_required=wants and can_require and not request.has_tool_result,
         reminder=REMINDER if wants and not can_require else None,
         tool_none=bool(request.tools) and request.tool_choice is ToolChoice.NONE,
         strict_response=schema is not None and model.supports.structured_output,

@@ -23,21 +23,33 @@ def is_loopback(address: str) -> bool:
 
 
 def is_private(address: str) -> bool:
-    """Return whether an address is of a private network (RFC 1918, RFC 4193)."""
+    """Return whether an address is of a private or shared network (RFC 1918, 4193, 6598)."""
     parsed = _parsed(address)
     return parsed is not None and any(parsed in net for net in _PRIVATE)
 
 
-def is_link_local(address: str) -> bool:
-    """Return whether an address is link-local, where metadata services live."""
+def is_public(address: str) -> bool:
+    """Return whether an address is one that the whole world reaches."""
     parsed = _parsed(address)
-    return parsed is not None and parsed.is_link_local
+    return parsed is not None and parsed.is_global and not is_no_host(address)
+
+
+def is_no_host(address: str) -> bool:
+    """Return whether no server of a person's lives there: link-local, metadata, any, many."""
+    parsed = _parsed(address)
+    if parsed is None or str(parsed) in _METADATA:
+        return True
+    return parsed.is_link_local or parsed.is_unspecified or parsed.is_multicast
 
 
 _PRIVATE = tuple(
     ipaddress.ip_network(net)
-    for net in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")
+    for net in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7")
 )
+_METADATA = frozenset(  # where clouds tell their machines secrets, besides link-local addresses
+    ("100.100.100.200", "168.63.129.16", "192.0.0.192", "fd00:ec2::254", "fd20:ce::254")
+)
+_TRANSLATED = ipaddress.ip_network("64:ff9b::/96")  # an IPv4 address behind a translator (NAT64)
 
 
 def _parsed(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
@@ -45,6 +57,17 @@ def _parsed(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | Non
         parsed = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
         return None
-    if isinstance(parsed, ipaddress.IPv6Address) and parsed.ipv4_mapped is not None:
-        return parsed.ipv4_mapped
-    return parsed
+    return _within(parsed) or parsed if isinstance(parsed, ipaddress.IPv6Address) else parsed
+
+
+def _within(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
+    """Return the IPv4 address that an IPv6 address leads to, if it does."""
+    if address.ipv4_mapped is not None:
+        return address.ipv4_mapped
+    if address.sixtofour is not None:
+        return address.sixtofour
+    if address.teredo is not None:
+        return address.teredo[1]
+    if address in _TRANSLATED or 1 < int(address) < 2**32:
+        return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    return None

@@ -52,7 +52,10 @@ class Network(httpcore2.NetworkBackend):
         addresses = self._addresses(host, port)
         for address in addresses:
             if not self._allowed(address[0]):
-                raise EgressBlocked(f"{host} leads to a forbidden address", reason="address")
+                raise EgressBlocked(
+                    f"{host[:128]} leads to {address[0]}, where this provider may not be",
+                    reason="address",
+                )
         return self._first(addresses, "the provider cannot be reached")
 
     def _first(self, addresses: list[Address], message: str) -> Stream:

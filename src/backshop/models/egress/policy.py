@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import SplitResult, urlsplit
 
 from ..catalog.catalog import ProviderRecord
-from .address import is_link_local, is_loopback, is_private
+from .address import is_loopback, is_no_host, is_private, is_public
 
 LOOPBACK_NAMES = frozenset(("localhost",))
 
@@ -28,16 +29,14 @@ def policy(provider: ProviderRecord, url: str, *, offline: bool) -> str | None:
 
 
 def allows(provider: ProviderRecord, address: str) -> bool:
-    """Return whether a provider's host may lead to this address (M4.3)."""
-    if is_link_local(address):
+    """Return whether a provider's host may lead to this address (M4.3, M4.14)."""
+    if is_no_host(address):
         return False
-    if not provider.is_local:
-        return True
     if is_loopback_url(provider.base_url):
         return is_loopback(address)
-    if urlsplit(provider.base_url).scheme == "http":
-        return is_private(address)
-    return True
+    if is_loopback(address) or is_private(address):
+        return provider.allows_private
+    return urlsplit(provider.base_url).scheme == "https" and is_public(address)
 
 
 def is_loopback_url(url: str) -> bool:
@@ -57,5 +56,6 @@ def _port(parts: SplitResult) -> int:
 
 
 def is_ip_literal(host: str) -> bool:
-    """Return whether a host is an address rather than a name."""
-    return ":" in host or host.replace(".", "").isdigit()
+    """Return whether a host is an address rather than a name, in whatever way it is written."""
+    last = host.rstrip(".").rpartition(".")[2]
+    return ":" in host or last.isdigit() or re.fullmatch(r"0[xX][0-9a-fA-F]*", last) is not None

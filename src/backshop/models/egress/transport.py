@@ -32,10 +32,10 @@ from .sse import Frames
 _HEADERS = frozenset(  # what a request may carry; everything else stays here (M1.9)
     (
         *("host", "accept", "content-type", "content-length", "transfer-encoding"),
-        *("authorization", "x-api-key", "anthropic-version", "anthropic-beta"),
+        *("authorization", "x-api-key", "x-goog-api-key", "anthropic-version", "anthropic-beta"),
     )
 )
-_AUTH_HEADERS = frozenset(("authorization", "x-api-key"))
+_AUTH_HEADERS = frozenset(("authorization", "x-api-key", "x-goog-api-key"))
 _USER_AGENT = "backshop"
 _SDK_LOGS = {"OPENAI_LOG": "openai", "ANTHROPIC_LOG": "anthropic"}
 _DOCUMENTS = frozenset(("application/json", "text/html", "text/plain"))

@@ -12,12 +12,12 @@ from backshop.base.ambient import Mint, timestamp
 from backshop.base.field_copy import made_from
 from backshop.base.ids import BlobId
 from backshop.base.outbox import Outbox
+from backshop.base.usage import Used, with_call
 from backshop.store import Event, Fold, NewEvent, Part, Pin, Plan, Store
 
 from ..egress.gate import Outgoing
 from . import events
 from .consent import Consent, Scope
-from .usage import Spent
 
 HOME = "home"
 
@@ -68,20 +68,20 @@ def _apply_consent(state: tuple[Consent, ...], event: Event) -> tuple[Consent, .
             return state
 
 
-def _apply_spent(state: dict[str, Spent], event: Event) -> dict[str, Spent]:
+def _apply_spent(state: dict[str, Used], event: Event) -> dict[str, Used]:
     return _with(state, event.fact)
 
 
-def _with(state: dict[str, Spent], fact: object) -> dict[str, Spent]:
+def _with(state: dict[str, Used], fact: object) -> dict[str, Used]:
     if not isinstance(fact, events.ModelCalled) or not fact.is_answered:
         return state
     keys = ("", f"model:{fact.model_id}", *([f"run:{fact.run_id}"] if fact.run_id else []))
-    new = {key: state.get(key, Spent()).plus(fact.usage, fact.usd_estimate) for key in keys}
+    new = {key: with_call(state.get(key, Used()), fact.usage, fact.usd_estimate) for key in keys}
     return {**state, **new}
 
 
 CONSENTS: Fold[tuple[Consent, ...]] = Fold("models.consents", 1, (), _apply_consent)
-SPENT: Fold[dict[str, Spent]] = Fold("models.spent", 1, {}, _apply_spent)
+SPENT: Fold[dict[str, Used]] = Fold("models.spent", 1, {}, _apply_spent)
 
 
 def revokes(fact: events.ConsentRevoked, consent: Consent) -> bool:
@@ -200,7 +200,7 @@ class Ledger:
         """Record how a provider stands after somebody changed it."""
         self._append(HOME, events.ProviderChanged(provider_id=provider_id, status=status))
 
-    def spent(self, workbench_id: str | None) -> dict[str, Spent]:
+    def spent(self, workbench_id: str | None) -> dict[str, Used]:
         """Return what was used: all of it under "", by `model:<id>` and by `run:<id>`."""
         found, outbox = self._store.state(stream_of(workbench_id), SPENT), None
         if workbench_id is not None:
@@ -229,10 +229,10 @@ class Ledger:
         self._store.append(Plan((Part(stream, (new,), pins=named),)))
 
 
-def spent_of(store: Store, workbench_id: str, run_id: str | None) -> Spent:
+def spent_of(store: Store, workbench_id: str, run_id: str | None) -> Used:
     """Return what a run has used, or the whole workbench when there is none (M13.2)."""
     key = f"run:{run_id}" if run_id else ""
-    return store.state(stream_of(workbench_id), SPENT).get(key, Spent())
+    return store.state(stream_of(workbench_id), SPENT).get(key, Used())
 
 
 def stream_of(workbench_id: str | None) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from backshop.base.limits import BUDGET_MARGIN_TOKENS, CHARS_PER_TOKEN, IMAGE_TOKENS
+from backshop.base.usage import Used
 
 from ..catalog.catalog import Price
 from ..errors import BudgetReached
@@ -19,20 +20,6 @@ class Budget:
 
     tokens: int | None = None
     usd: float | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spent:
-    """What was used so far."""
-
-    calls: int = 0
-    usage: Usage = field(default_factory=Usage)
-    usd: float | None = None
-
-    def plus(self, usage: Usage, usd: float | None) -> Spent:
-        """Return the sum after one more call; a call without a price leaves the sum as it is."""
-        total = self.usd if usd is None else (self.usd or 0.0) + usd
-        return Spent(calls=self.calls + 1, usage=self.usage + usage, usd=total)
 
 
 def text_tokens(text: str) -> int:
@@ -68,7 +55,7 @@ def usd(usage: Usage, price: Price | None) -> float | None:
     return (total + usage.output_tokens * price.output) / 1_000_000
 
 
-def check_budget(budget: Budget, spent: Spent, request: ModelRequest, price: Price | None) -> None:
+def check_budget(budget: Budget, spent: Used, request: ModelRequest, price: Price | None) -> None:
     """Refuse a call that would go over the budget (M13.3); it is not sent.
 
     Raises:
@@ -86,7 +73,7 @@ def check_budget(budget: Budget, spent: Spent, request: ModelRequest, price: Pri
     next_usd = usd(Usage(input_tokens=prompt, output_tokens=BUDGET_MARGIN_TOKENS), price)
     if budget.usd is None or next_usd is None:
         return
-    total = (spent.usd or 0.0) + next_usd
+    total = (spent.usd_estimate or 0.0) + next_usd
     if total > budget.usd:
         raise BudgetReached(
             f"the next call would bring {total:.4f} USD, the budget is {budget.usd:.4f}",

@@ -218,7 +218,12 @@ class Evaluation:
         )
         offered = {tool.name for tool in tools}
         specs = check_tools(
-            ToolSpec(name=one.name, description=one.description, parameters=one.schema)
+            ToolSpec(
+                name=one.name,
+                description=one.description,
+                parameters=one.schema,
+                aliases=one.aliases,
+            )
             for one in rendered.tool_specs
             if one.name in offered
         )

@@ -6,31 +6,19 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from backshop.base.canon import canonical
 from backshop.base.errors import ValidationFailed
 from backshop.base.limits import CALLS_PER_TURN_MAX
+from backshop.base.tool_argument import argument_problems, find_tool, forgiven, near, told
 
 from ..catalog.strict_schema import drop_nulls
 from ..egress.assembly import whole
 from ..messages import Json, ToolCall, ToolCallDone, ToolSpec
-from .argument import forgiven
-
-if TYPE_CHECKING:
-    from jsonschema import Draft202012Validator
 
 OVER_CAP = "too_many_calls"
-_PROBLEMS_MAX = 10  # M9.6
-_SCHEMAS_MAX = 256  # of the tools a process knows
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")  # of a character, written as an escape
-_ALIASES = {  # tool, what models write in an operation, what it means (M9.5, F16.5)
-    ("docx_operations", "find"): "search",
-    ("docx_operations", "text_to_find"): "search",
-    ("pptx_operations", "slide_index"): "index",
-    ("xlsx_operations", "data"): "values",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,29 +57,38 @@ def normalise(
     limit: int = CALLS_PER_TURN_MAX,
 ) -> tuple[Checked, ...]:
     """Return every call of one turn in order, each with one id of its own."""
-    known = {tool.name: tool for tool in tools}
+    known = tuple(tools)
     ids = _unique_ids(calls, turn)
     checked = []
     for position, (call, call_id) in enumerate(zip(calls, ids, strict=True)):
+        tool = find_tool(call.name, known)
         arguments, problem = parse_arguments(call.arguments)
         written = call.arguments if problem is None and _is_object(call.arguments) else None
         if position >= limit:
-            if problem is None and call.name in known:  # as it is when it is made again
-                arguments, _ = fit(call.name, arguments, known[call.name].parameters)
+            if problem is None and tool is not None:  # as it is when it is made again
+                arguments, _ = fit(tool, arguments)
             problem = Problem(
                 OVER_CAP,
                 f"not run: an answer may hold {limit} calls, and this was one more; "
                 "those before it ran",
                 ("Make this call again in your next answer.",),
             )
-        elif call.name not in known:
-            problem = Problem(
-                "tool_not_available", f"there is no tool {call.name[:64]!r} here", tuple(known)
-            )
+        elif tool is None:
+            problem = _unknown(call.name, known)
         elif problem is None:
-            arguments, problem = fit(call.name, arguments, known[call.name].parameters)
-        checked.append(Checked(ToolCall(call_id, call.name, arguments, written), problem))
+            arguments, problem = fit(tool, arguments)
+        name = call.name if tool is None else tool.name
+        checked.append(Checked(ToolCall(call_id, name, arguments, written), problem))
     return tuple(checked)
+
+
+def _unknown(name: str, known: Sequence[ToolSpec]) -> Problem:
+    """Return the answer to a call of a tool that is not there, the likeliest names first."""
+    names = [tool.name for tool in known]
+    close = near(name, names, 3)
+    meant = f"; did you mean {close[0]}?" if close else ""
+    hints = tuple(dict.fromkeys((*close, *names)))
+    return Problem("tool_not_available", f"there is no tool {name[:64]!r} here{meant}", hints)
 
 
 def parse_arguments(raw: Any) -> tuple[dict[str, Any], Problem | None]:
@@ -132,64 +129,18 @@ def _stored(arguments: dict[str, Any]) -> tuple[dict[str, Any], Problem | None]:
     return found, None
 
 
-def fit(
-    name: str, arguments: Mapping[str, Any], schema: Json
-) -> tuple[dict[str, Any], Problem | None]:
+def fit(tool: ToolSpec, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], Problem | None]:
     """Return the arguments a tool gets, or what does not fit its original schema."""
-    fitted: dict[str, Any] = drop_nulls(lenient(name, arguments, schema), schema)
-    found = problems(fitted, schema)
+    schema: Json = tool.parameters
+    fitted: dict[str, Any] = drop_nulls(forgiven(dict(arguments), schema), schema)
+    found = argument_problems(fitted, schema)
     if not found:
         return fitted, None
-    expected = ", ".join(sorted(schema.get("properties") or ())) or "none"
-    return fitted, Problem("bad_arguments", f"{found[0]}; fields: {expected}", found)
-
-
-def lenient(name: str, arguments: Mapping[str, Any], schema: Json) -> dict[str, Any]:
-    """Return a call's arguments as its tool names them; older names and texted numbers are read.
-
-    Every door that takes calls of agents reads them so (M9.5, W7.5).
-    """
-    found: dict[str, Any] = forgiven(_without_aliases(name, arguments), schema)
-    return found
-
-
-def problems(value: Any, schema: Json) -> tuple[str, ...]:
-    """Return up to ten `where: what` lines, none of them quoting a long value."""
-    validator = _validator(json.dumps(dict(schema)))
-    found = sorted(validator.iter_errors(value), key=lambda one: one.path)
-    return tuple(
-        f"{'.'.join(map(str, one.absolute_path)) or '(arguments)'}: {one.message[:200]}"
-        for one in found[:_PROBLEMS_MAX]
-    )
-
-
-@lru_cache(maxsize=_SCHEMAS_MAX)
-def _validator(text: str) -> Draft202012Validator:
-    from jsonschema import Draft202012Validator  # 0.1 s: on first use
-
-    return Draft202012Validator(json.loads(text))
+    return fitted, Problem("bad_arguments", told(tool.name, schema, found), found)
 
 
 def _refuse(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
-
-
-def _without_aliases(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    changed = dict(arguments)
-    operations = changed.get("operations")
-    if isinstance(operations, list):
-        changed["operations"] = [_without_alias(name, one) for one in operations]
-    return changed
-
-
-def _without_alias(name: str, operation: Any) -> Any:
-    if not isinstance(operation, Mapping):
-        return operation
-    changed = dict(operation)
-    for (tool, old), new in _ALIASES.items():
-        if tool == name and old in changed and changed.get(new) is None:
-            changed[new] = changed.pop(old)
-    return changed
 
 
 def _unique_ids(calls: Sequence[ToolCallDone], turn: int) -> list[str]:

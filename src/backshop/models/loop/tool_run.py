@@ -209,8 +209,9 @@ def failure_text(result: ToolResult, hints: tuple[str, ...] = ()) -> str:
     said = result.data()
     if isinstance(said, dict) and "error_code" in said:
         own = {key: value for key, value in said.items() if key not in ("detail", "hints")}
-        where = said.get("detail")
-        detail = f"{result.message} ({where})" if where else result.message
+        where, detail = said.get("detail"), result.message
+        if where:  # a place of a request says what is wrong there, in the same words
+            detail = str(where) if detail in str(where) else f"{detail} ({where})"
         more = [str(one) for one in said.get("hints") or ()]
         payload["error"] = error | own | {"detail": detail, "hints": [*hints, *more]}
     elif said is not None:

@@ -6,30 +6,32 @@ gives it, because everything beyond is cut away without a word.
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Mapping
-from typing import Any
-from urllib.parse import urlsplit, urlunsplit
 
 from backshop.base.errors import BackshopError
 from backshop.base.limits import WINDOW_MIN_TOKENS
 
 from ..egress.gate import Channel
+from .description import asked, objects, root
 
+LARGER = (
+    "start the server with OLLAMA_CONTEXT_LENGTH, or set the context length in Ollama's app",
+    "or give the model a file of its own with PARAMETER num_ctx",
+    "then probe the provider again",
+)
 _SET = re.compile(r"^num_ctx\s+(\d{1,9})\s*$", re.MULTILINE)
 
 
 def window(channel: Channel, name: str) -> int | None:
     """Return the window a loaded model has, else the one its file sets, else None."""
     try:
-        loaded = _ask(channel, "api/ps")
-        for one in _list(loaded.get("models")):
-            if name in (one.get("name"), one.get("model")):
+        loaded = asked(channel, f"{root(channel)}/api/ps")
+        for one in objects(loaded.get("models")):
+            if one.get("name") in _names(name) or one.get("model") in _names(name):
                 found = _size(one.get("context_length"))
                 if found is not None:
                     return found
-        shown = _ask(channel, "api/show", {"model": name})
+        shown = asked(channel, f"{root(channel)}/api/show", {"model": name})
     except (
         BackshopError,
         ValueError,
@@ -41,18 +43,9 @@ def window(channel: Channel, name: str) -> int | None:
     return _size(int(match[1])) if match else None
 
 
-def _ask(channel: Channel, path: str, body: object = None) -> Mapping[str, Any]:
-    parts = urlsplit(channel.provider.base_url)
-    root = parts.path.rstrip("/").removesuffix("/v1")
-    url = urlunsplit((parts.scheme, parts.netloc, f"{root}/{path}", "", ""))
-    with channel.client() as client:
-        answer = client.get(url) if body is None else client.post(url, json=body)
-        found = json.loads(answer.read()) if answer.status_code == 200 else None
-    return found if isinstance(found, dict) else {}
-
-
-def _list(value: object) -> list[Mapping[str, Any]]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+def _names(name: str) -> tuple[str, str]:
+    """Return the names the server may list a model by: without a tag the latest is meant."""
+    return name, name if ":" in name.rpartition("/")[2] else f"{name}:latest"
 
 
 def _size(value: object) -> int | None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import islice
 
 from .. import messages
 from ..catalog.catalog import ModelRecord, Supports
 from ..egress.gate import Channel
-from ..egress.stream import Wire, complete, listed, ours
+from ..egress.stream import Wire, complete
 from ..requests import Probed
 from . import ollama
+from .description import described
 from .provider import LocalServer, local_model
 
 _TOOL = messages.ToolSpec(
@@ -34,9 +34,9 @@ def probe(wire: Wire, channel: Channel, server: LocalServer, at: str) -> tuple[P
     Raises:
         ModelError: the server cannot even list its models.
     """
-    windows = _windows(wire, channel)
+    told = described(wire, channel)
     provider_id = channel.provider.provider_id
-    usable = (name for name in windows if messages.MODEL_ID.fullmatch(f"{provider_id}:{name}"))
+    usable = (name for name in told if messages.MODEL_ID.fullmatch(f"{provider_id}:{name}"))
     names = tuple(islice(usable, _MODELS_MAX))
     wanted = [name for name in server.models if name in names] or list(names)
     warnings: list[str] = []
@@ -47,30 +47,23 @@ def probe(wire: Wire, channel: Channel, server: LocalServer, at: str) -> tuple[P
     else:
         warnings.append("the server offers no model")
     kept = server.models or tuple(names)
-    known = [windows[name] for name in wanted[:1] if windows[name] is not None]
+    windows = {name: told[name].context_tokens for name in wanted}
     if server.preset == "ollama" and wanted and (own := ollama.window(channel, wanted[0])):
-        known = [own]  # the model is loaded by now, so the server knows
+        windows[wanted[0]] = own  # the model is loaded by now, so the server knows
+    known = next((windows[name] for name in wanted[:1] if windows[name]), None)
     found = replace(
         server,
         supports=supports,
         models=kept,
         probed_at=at,
-        context_tokens=known[0] if known else server.context_tokens,
+        context_tokens=known or server.context_tokens,
+        windows={name: size for name, size in windows.items() if size is not None},
     )
     window = local_model(channel.provider.provider_id, "x", found).context_tokens_estimate
     probed = Probed(
         models=names, supports=supports, context_tokens=window, warnings=tuple(warnings)
     )
     return probed, found
-
-
-def _windows(wire: Wire, channel: Channel) -> Mapping[str, int | None]:
-    """Return the server's models with their windows; a wire without that word has none."""
-    ask: Callable[[Channel], Mapping[str, int | None]] | None = getattr(wire, "windows", None)
-    if ask is None:
-        return dict.fromkeys(listed(wire, channel))
-    with ours():
-        return ask(channel)
 
 
 def _try_all(wire: Wire, channel: Channel, model: ModelRecord) -> tuple[Supports, list[str]]:
@@ -97,7 +90,9 @@ def _try_all(wire: Wire, channel: Channel, model: ModelRecord) -> tuple[Supports
         if any(isinstance(event, messages.ToolCallDone) for event in events):
             warnings += [hint] if hint else []
             return _try_strict(wire, channel, model, tried, warnings)
-    warnings.append("no tool call came back: start the server with tool support")
+    warnings.append(
+        "no tool call came back: the model calls none, or the server runs without tool support"
+    )
     return replace(supports, tools=False), warnings
 
 

@@ -25,7 +25,8 @@ from ..catalog.catalog import (
     with_overlay,
 )
 from ..catalog.profile import Efforts
-from ..egress.address import is_link_local, is_loopback, is_private
+from ..catalog.told import ModelFacts, with_told
+from ..egress.address import is_loopback, is_no_host, is_private
 from ..egress.policy import LOOPBACK_NAMES, is_ip_literal
 from ..errors import KeyUnusable
 
@@ -38,12 +39,14 @@ PRESETS: Mapping[str, str] = {  # M6.5
     "ollama": "http://localhost:11434/v1",
     "vllm": "http://localhost:8000/v1",
     "llamacpp": "http://localhost:8080/v1",
+    "lmstudio": "http://localhost:1234/v1",
     "custom": "",
 }
 _PRESET_SUPPORTS = {
     "ollama": Supports(tool_choice_required=False, strict_tools=False, parallel_flag=False),
     "vllm": Supports(strict_tools=False),
-    "llamacpp": Supports(tool_choice_required=False, strict_tools=False, parallel_flag=False),
+    "llamacpp": Supports(tool_choice_required=False, strict_tools=False),
+    "lmstudio": Supports(strict_tools=False, parallel_flag=False),
     "custom": Supports(strict_tools=False, parallel_flag=False),
 }
 
@@ -107,6 +110,8 @@ class LocalServer:
     needs_key: bool = False
     supports: Supports | None = None
     context_tokens: int | None = None
+    windows: Mapping[str, int] = field(default_factory=dict)
+    """What the server gives each model, where it says so; else `context_tokens`."""
     probed_at: str | None = None
 
 
@@ -117,6 +122,8 @@ class ProviderSettings:
     enabled: bool = True
     efforts: Efforts | None = None
     local: LocalServer | None = None
+    told: Mapping[str, ModelFacts] = field(default_factory=dict)
+    """What the provider told of its models when it was last asked, by name."""
     last_validated_at: str | None = None
     last_error: str | None = None
 
@@ -189,6 +196,8 @@ def assemble(catalog: Catalog, book: ProviderBook, overlay: Any) -> Catalog:
         for model in one.local.models
     ]
     whole = catalog.joined(providers=[*records, *local.values()], models=models)
+    for name, one in kept.items():
+        whole = with_told(whole, name, one.told)
     return with_overlay(whole, overlay or ())
 
 
@@ -205,13 +214,14 @@ def local_record(provider_id: str, server: LocalServer, *, enabled: bool = True)
         dialect=server.supports or _PRESET_SUPPORTS[server.preset],
         enabled=enabled,
         preset=server.preset,
+        allows_private=server.allow_private_host,
     )
 
 
 def local_model(provider_id: str, name: str, server: LocalServer) -> ModelRecord:
     """Return the record of a model on such a server; its window is a guess until probed (M6.5)."""
     guess = _OLLAMA_WINDOW if server.preset == "ollama" else _DEFAULT_WINDOW
-    window = server.context_tokens or guess
+    window = server.windows.get(name) or server.context_tokens or guess
     return ModelRecord(
         model_id=f"{provider_id}:{name}",
         provider_id=provider_id,
@@ -222,7 +232,7 @@ def local_model(provider_id: str, name: str, server: LocalServer) -> ModelRecord
         sampling=Sampling.DETERMINISTIC,
         supports=server.supports or _PRESET_SUPPORTS[server.preset],
         requires_key=server.needs_key,
-        approximate=server.context_tokens is None,
+        approximate=name not in server.windows and server.context_tokens is None,
     )
 
 
@@ -258,13 +268,17 @@ def check_base_url(url: str, *, allow_private_host: bool) -> str:
         raise _bad_url("it holds credentials")
     if parts.query or parts.fragment or "?" in url or "#" in url:
         raise _bad_url("it has a query or fragment")
-    if is_link_local(host):
-        raise _bad_url("it is a link-local address")
-    loopback = host in LOOPBACK_NAMES or is_loopback(host)
-    if parts.scheme == "http" and not loopback and not (allow_private_host and is_private(host)):
-        raise _bad_url("http is for this machine, or a private address that is allowed")
-    if is_ip_literal(host) and not loopback and not is_private(host):
+    if host.endswith("."):
+        raise _bad_url("its host ends with a point")
+    is_here = host in LOOPBACK_NAMES or is_loopback(host)
+    if is_ip_literal(host) and is_no_host(host):
+        raise _bad_url("it is a link-local or metadata address, or none of a server's")
+    if is_ip_literal(host) and not is_here and not is_private(host):
         raise _bad_url("it is an address outside private networks")
+    if is_private(host) and not allow_private_host:
+        raise _bad_url("it is in a private network, which was not allowed for this provider")
+    if parts.scheme == "http" and not is_here and not is_private(host):
+        raise _bad_url("http is for this machine, or a private address that is allowed")
     return url
 
 
@@ -301,7 +315,7 @@ def environment_key(
     return None
 
 
-def described(error: BackshopError) -> str:
+def error_line(error: BackshopError) -> str:
     """Return an error in one line for the provider's status."""
     return f"{error.code}: {error.reason}" if error.reason else error.code
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from backshop.base.ambient import Clock, timestamp
 from backshop.base.command import NOTHING, Nothing
@@ -14,11 +14,12 @@ from backshop.prompts import CancelToken
 from .. import errors, requests
 from ..catalog.catalog import AdapterKind, Auth, Catalog, ProviderRecord
 from ..catalog.profile import Efforts, check_efforts
+from ..catalog.told import ModelFacts
 from ..egress.gate import Egress, EgressKind, Errand
 from ..egress.policy import origin
-from ..egress.stream import listed
 from ..messages import MODEL_ID, Purpose
 from . import provider as providers_provider
+from .description import described
 from .preference import Choice
 from .probe import probe
 from .provider import LocalServer, Status
@@ -79,11 +80,11 @@ class Providers:
             raise ValidationFailed("this provider takes no key", reason="no_key_needed")
         key = providers_provider.check_key(request.api_key)
         self._redactor.learn([key])
-        error = self._check(provider, key)
+        error, told = self._check(provider, key)
         if isinstance(error, errors.AuthFailed):
             raise error
         self._secrets.put(provider.provider_id, key)
-        self._remember(provider.provider_id, error)
+        self._remember(provider, error, told)
         return self._told(provider.provider_id)
 
     def clear_api_key(self, request: requests.ProviderRequest) -> requests.StatusOnly:
@@ -111,11 +112,11 @@ class Providers:
         key = self._choice.key(provider)
         if provider.auth is Auth.API_KEY and key is None:
             return requests.Validated(ok=False, error="PROVIDER_NOT_CONFIGURED: no_key")
-        error = self._check(provider, key)
-        self._remember(provider.provider_id, error)
+        error, told = self._check(provider, key)
+        self._remember(provider, error, told)
         self._told(provider.provider_id)
         return requests.Validated(
-            ok=error is None, error=providers_provider.described(error) if error else None
+            ok=error is None, error=providers_provider.error_line(error) if error else None
         )
 
     def set_reasoning_effort(self, request: requests.SetReasoningEffort) -> requests.Done:
@@ -179,7 +180,7 @@ class Providers:
             status = "ok"
         finally:
             self._settled(errand, status)
-        self._choice.book.change(provider.provider_id, local=server)
+        self._choice.book.change(provider.provider_id, local=server, told={})  # newer than that
         self._told(provider.provider_id)
         return found
 
@@ -193,33 +194,47 @@ class Providers:
         self._changed(provider.provider_id, Status.NOT_CONFIGURED.value)
         return requests.Done()
 
-    def _check(self, provider: ProviderRecord, key: str | None) -> errors.ModelError | None:
-        """List the provider's models once, again after a short wait; return what went wrong."""
+    def _check(
+        self, provider: ProviderRecord, key: str | None
+    ) -> tuple[errors.ModelError | None, dict[str, ModelFacts]]:
+        """List the provider's models once, again after a short wait.
+
+        Return what went wrong, and what it told of them.
+        """
         cancel = CancelToken()
         for wait_s in (TRANSIENT_DELAYS_S[0], None):
             errand = Errand(kind=EgressKind.VALIDATION)
             channel = self._egress.open(provider, key, errand, cancel, call_s=VALIDATION_S)
             try:
-                listed(self._wires.of(provider), channel)
+                told = described(self._wires.of(provider), channel)
             except errors.ModelError as error:
                 self._settled(errand, error.code)
                 transient = isinstance(
                     error, errors.NetworkUnavailable | errors.ProviderUnavailable
                 )
                 if wait_s is None or not transient or error.reason == "timeout":
-                    return error
+                    return error, {}
                 cancel.wait(wait_s)
             else:
                 self._settled(errand, "ok")
-                return None
-        return None
+                return None, told
+        return None, {}
 
-    def _remember(self, provider_id: str, error: errors.ModelError | None) -> None:
-        if error is None:
-            now = timestamp(self._clock.now_ms())
-            self._choice.book.change(provider_id, last_validated_at=now, last_error=None)
-        else:
-            self._choice.book.change(provider_id, last_error=providers_provider.described(error))
+    def _remember(
+        self,
+        provider: ProviderRecord,
+        error: errors.ModelError | None,
+        told: Mapping[str, ModelFacts],
+    ) -> None:
+        """Keep how a check ended, and what was told of models we know (M1.10)."""
+        book, name = self._choice.book, provider.provider_id
+        if error is not None:
+            book.change(name, last_error=providers_provider.error_line(error))
+            return
+        known = {one.wire_name for one in self._choice.catalog().models_of(name)}
+        kept = {one: told[one] for one in sorted(known & set(told)) if not told[one].is_empty}
+        now = timestamp(self._clock.now_ms())
+        book.change(name, last_validated_at=now, last_error=None, told=kept)
 
     def _told(self, provider_id: str) -> requests.StatusOnly:
         """Announce how a provider stands now (M16), and answer with it."""

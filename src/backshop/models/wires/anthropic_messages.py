@@ -17,6 +17,7 @@ from backshop.models.catalog.strict_schema import (
     sent_form,
     strict_optional,
 )
+from backshop.models.catalog.told import ModelFacts, facts
 from backshop.models.egress import fault as egress_fault
 from backshop.models.egress.assembly import AnswerParts
 from backshop.models.egress.gate import Channel
@@ -49,10 +50,11 @@ _FINISH = {
     "refusal": FinishReason.REFUSAL,
 }
 _MARK = {"type": "ephemeral"}
-_MARKS = 3  # of the four a request may have; one is the system text's
+_ROLLING_MARKS = 2  # of the four a request may have; system text and request have one each
 _BLOCKS_BETWEEN_MARKS = 15
 _UNMARKED = ("thinking", "redacted_thinking")  # refused there
 _CHOICES = {"required": "any", "auto": "auto", "none": "none"}
+_PAGE = 1000  # the most that one list may hold
 _WINDOW_EXCEEDED = "model_context_window_exceeded"
 
 
@@ -62,7 +64,7 @@ def body(request: ModelRequest, model: ModelRecord) -> Json:
     sent: Json = {
         "model": model.wire_name,
         "max_tokens": output_room(request, model),
-        "messages": _marked(_messages(request, chosen)),
+        "messages": _messages(request, chosen),
         "stream": True,
     }
     if request.system_text:
@@ -95,11 +97,29 @@ def complete(request: ModelRequest, model: ModelRecord, channel: Channel) -> Ite
 
 def models(channel: Channel) -> tuple[str, ...]:
     """Return the names of the provider's models."""
+    return tuple(sorted(described(channel)))
+
+
+def described(channel: Channel) -> dict[str, ModelFacts]:
+    """Return the provider's models, each with window, longest answer and efforts (M1.10)."""
     with _speaking(channel) as client:
         try:
-            return tuple(sorted(str(one.id) for one in client.models.list().data))
+            found = [one.to_dict(warnings=False) for one in client.models.list(limit=_PAGE).data]
         except (TypeError, AttributeError) as error:
             raise ValueError("this is no list of models") from error
+    return {str(one["id"]): _facts(one) for one in found if isinstance(one.get("id"), str)}
+
+
+def _facts(model: Json) -> ModelFacts:
+    abilities = mapping(model.get("capabilities"))
+    levels = mapping(abilities.get("effort"))
+    taken = [name for name, one in levels.items() if mapping(one).get("supported") is True]
+    return facts(
+        window=model.get("max_input_tokens"),
+        output=model.get("max_tokens"),
+        efforts=taken if levels else None,
+        vision=mapping(abilities.get("image_input")).get("supported"),
+    )
 
 
 @contextmanager
@@ -157,32 +177,36 @@ def _tool(tool: ToolSpec, strict_names: frozenset[str] | None) -> Json:
     return sent | ({"strict": True} if is_strict else {})
 
 
-def _marked(messages: list[Json]) -> list[Json]:
-    """Mark where what is sent again ends: at the last block, and where the provider still looks.
-
-    It looks back twenty blocks from a mark for what it has kept (M6.8).
-    """
-    blocks = [block for message in messages for block in message["content"]]
-    for block in blocks[-1::-_BLOCKS_BETWEEN_MARKS][:_MARKS]:
-        if block.get("type") not in _UNMARKED:
-            block["cache_control"] = _MARK
-    return messages
-
-
 def _messages(request: ModelRequest, chosen: Profile) -> list[Json]:
     """Return alternating turns; all results of one turn go in one user message (M6.2)."""
     sent: list[Json] = []
-    dialogue = request.dialogue
-    if chosen.reminder is not None:
-        dialogue = (*dialogue, Message(role=Role.USER, text=chosen.reminder))
-    for message in dialogue:
+    blocks: list[Json] = []
+    fixed: int | None = None
+    for place, message in enumerate(request.reminded(chosen.reminder)):
         role = "assistant" if message.role is Role.ASSISTANT else "user"
-        blocks = list(_blocks(request, message))
-        if sent and sent[-1]["role"] == role:
-            sent[-1]["content"] += blocks
-        else:
-            sent.append({"role": role, "content": blocks})
+        if not sent or sent[-1]["role"] != role:
+            sent.append({"role": role, "content": []})
+        made = list(_blocks(request, message))
+        sent[-1]["content"] += made
+        blocks += made
+        if place == request.request_end:
+            fixed = len(blocks) - 1
+    _mark(blocks, fixed)
     return sent
+
+
+def _mark(blocks: list[Json], fixed: int | None) -> None:
+    """Mark where what is sent again ends (M6.8).
+
+    At the person's request, which all phases of a turn share; at the last block; and fifteen before
+    that, because the provider looks back twenty blocks from a mark for what it has kept.
+    """
+    last = len(blocks) - 1
+    rolling = range(last, -1, -_BLOCKS_BETWEEN_MARKS)[:_ROLLING_MARKS]
+    for place in (*rolling, *(() if fixed is None else (fixed,))):
+        free = (one for one in range(place, -1, -1) if blocks[one].get("type") not in _UNMARKED)
+        if (found := next(free, None)) is not None:
+            blocks[found]["cache_control"] = _MARK
 
 
 def _blocks(request: ModelRequest, message: Message) -> Iterator[Json]:

@@ -6,14 +6,16 @@ import base64
 import hashlib
 import json
 import string
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
+from itertools import groupby
 from typing import Any
 
 from backshop.base.limits import WINDOW_MIN_TOKENS
 from backshop.models.catalog.catalog import ModelRecord
 from backshop.models.catalog.profile import Profile, profile, strict_tools
 from backshop.models.catalog.strict_schema import OPENAI_LIMITS, relaxed, sent_form, strict
+from backshop.models.catalog.told import ModelFacts, facts
 from backshop.models.egress.assembly import AnswerParts
 from backshop.models.egress.gate import Channel
 from backshop.models.errors import BadResponse
@@ -59,6 +61,8 @@ def body(request: ModelRequest, model: ModelRecord) -> Json:
         "messages": _messages(request, model, chosen),
         "stream": True,
     }
+    if supports.cache_key and request.cache_key is not None:
+        sent["prompt_cache_key"] = request.cache_key
     if supports.usage:
         sent["stream_options"] = {"include_usage": True}
     if chosen.effort is not None:
@@ -93,17 +97,23 @@ def complete(request: ModelRequest, model: ModelRecord, channel: Channel) -> Ite
             model=model.wire_name, messages=[], stream=True, extra_body=sent
         )
         with closing(stream):
-            yield from _read(stream, request)
+            yield from _read(stream, request, sent.get("max_tokens"))
 
 
 def models(channel: Channel) -> tuple[str, ...]:
     """Return the names of the provider's models."""
-    return tuple(windows(channel))
+    return tuple(described(channel))
 
 
-def windows(channel: Channel) -> dict[str, int | None]:
-    """Return the server's models, each with the window it reports, if it does (M6.5)."""
-    return {one["id"]: _window(one) for one in openai_sdk.listed(channel)}
+def described(channel: Channel) -> dict[str, ModelFacts]:
+    """Return the server's models, each with what it tells of it (M1.10, M6.5)."""
+    return {
+        one["id"]: facts(
+            window=_window(one),
+            vision=mapping(one.get("capabilities")).get("vision"),
+        )
+        for one in openai_sdk.listed(channel)
+    }
 
 
 def short_id(call_id: str) -> str:
@@ -126,6 +136,7 @@ def _window(model: Json) -> int | None:
         meta.get("n_ctx"),
         model.get("context_length"),
         model.get("context_window"),
+        model.get("max_context_length"),
         meta.get("n_ctx_train"),
     ):
         if isinstance(found, int) and found >= WINDOW_MIN_TOKENS:
@@ -139,13 +150,23 @@ def _messages(request: ModelRequest, model: ModelRecord, chosen: Profile) -> lis
     sent: list[Json] = []
     if request.system_text:
         sent.append({"role": "system", "content": request.system_text})
-    for message in request.dialogue:
+    for message in _alternating(request.reminded(chosen.reminder)):
         if message.role is Role.USER:
             sent += _before_user(sent, model)
         sent.append(_message(request, message, names, short=short))
-    if chosen.reminder is not None:
-        sent.append({"role": "user", "content": chosen.reminder})
     return sent
+
+
+def _alternating(dialogue: Iterable[Message]) -> Iterator[Message]:
+    """Give the messages with what a person says in a row as one: many templates ask for that."""
+    for role, group in groupby(dialogue, key=lambda one: one.role):
+        together = tuple(group)
+        if role is not Role.USER or len(together) == 1:
+            yield from together
+        else:
+            text = "\n\n".join(one.text for one in together if one.text)
+            pictures = tuple(picture for one in together for picture in one.images)
+            yield Message(role=role, text=text, images=pictures)
 
 
 def _before_user(sent: list[Json], model: ModelRecord) -> list[Json]:
@@ -235,7 +256,7 @@ class _Extras:
         return ProviderState(provider_id, {"message": self.message, "calls": calls})
 
 
-def _read(stream: Any, request: ModelRequest) -> Iterator[StreamEvent]:
+def _read(stream: Any, request: ModelRequest, most: int | None) -> Iterator[StreamEvent]:
     answer, extras = AnswerParts(), _Extras()
     finish: str | None = None
     usage: Usage | None = None
@@ -266,7 +287,8 @@ def _read(stream: Any, request: ModelRequest) -> Iterator[StreamEvent]:
     reason = _FINISH.get(str(finish))
     if reason is None:
         raise BadResponse("the answer ended for an unknown reason", reason="finish_reason")
-    yield from answer.finished_calls(cut=reason is FinishReason.LENGTH)
+    is_full = usage is not None and most is not None and usage.output_tokens >= most
+    yield from answer.finished_calls(cut=is_full or reason is FinishReason.LENGTH)
     if usage is not None:
         yield UsageReported(usage)
     if answer.has_calls:

@@ -35,9 +35,10 @@ from .shape import Json, Outline, count, mapping, replayed
 def body(request: ModelRequest, model: ModelRecord) -> Json:
     """Return the request body; a field that is not listed in M5.1 is not sent."""
     chosen = profile(request, model)
+    dialogue = request.reminded(chosen.reminder)
     sent: Json = {
         "model": model.wire_name,
-        "input": [item for message in request.dialogue for item in _items(request, message)],
+        "input": [item for message in dialogue for item in _items(request, message)],
         "truncation": "disabled",
         "stream": True,
         "store": False,

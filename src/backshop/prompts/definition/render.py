@@ -58,6 +58,7 @@ class ToolSpec:
     name: str
     description: str
     schema: Mapping[str, Any]
+    aliases: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -236,8 +237,9 @@ def _spec(tool: Tool, inputs: Inputs) -> ToolSpec:
                 schema = deepcopy(schema)
                 for name, description in override.params.items():
                     schema["properties"][name]["description"] = description
-            return ToolSpec(tool.name, override.description or tool.description, schema)
-    return ToolSpec(tool.name, tool.description, tool.schema)
+            described = override.description or tool.description
+            return ToolSpec(tool.name, described, schema, tool.aliases)
+    return ToolSpec(tool.name, tool.description, tool.schema, tool.aliases)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from typing import (
 from backshop.base import codec
 from backshop.base.canon import canonical, sha256_hex
 from backshop.base.errors import ValidationFailed
+from backshop.base.tool_argument import argument_problems, forgiven, told
 
 from ..callables import fits, is_generator, named_types
 from ..errors import PromptValidationError
@@ -151,10 +152,13 @@ class Tool:
     result: type | None = None
     timeout_s: float = DEFAULT_TIMEOUT_S
     accepts_overrides: bool = True
+    aliases: tuple[str, ...] = ()
+    """Names it had before: it answers to them and is not listed under them (W7.12)."""
 
     def __post_init__(self) -> None:
         size = len(self.description.encode())
-        _refuse_if(_NAME.fullmatch(self.name) is None, f"{self.name!r} is not a tool name")
+        for name in (self.name, *self.aliases):
+            _refuse_if(_NAME.fullmatch(name) is None, f"{name!r} is not a tool name")
         _refuse_if(
             not 1 <= size <= DESCRIPTION_MAX_BYTES,
             f"the description of {self.name} has {size} bytes, not 1–{DESCRIPTION_MAX_BYTES}",
@@ -207,6 +211,8 @@ class Tool:
     def decode(self, arguments: Mapping[str, object]) -> Any:
         """Return the params of a call; null for an optional field means its default.
 
+        What says the right thing in the wrong form is read as it is meant (W7.5).
+
         Raises:
             ValidationFailed: `bad_arguments`, with up to ten problems as hints.
         """
@@ -214,8 +220,13 @@ class Tool:
             if any(value is not None for value in arguments.values()):
                 raise ValidationFailed(f"{self.name} takes no arguments", reason="bad_arguments")
             return None
+        meant = _without_nulls(self.schema, self.schema, forgiven(dict(arguments), self.schema))
+        found = argument_problems(meant, self.schema)
+        if found:
+            said = told(self.name, self.schema, found)
+            raise ValidationFailed(said, reason="bad_arguments", hints=found)
         try:
-            return codec.decode(self.params, _without_nulls(self.schema, self.schema, arguments))
+            return codec.decode(self.params, meant)
         except ValidationFailed as error:
             raise ValidationFailed(
                 error.message, reason="bad_arguments", hints=error.hints

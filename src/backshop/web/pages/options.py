@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from .kit import Page, Visit, bench_context, route
+from backshop.base.usage import Used
+from backshop.workshop import BenchUsage, Workshop
+from backshop.workshop.requests import GetUsage
+
+from .kit import Page, Visit, bench_context, route, tried
 
 FLOWS = {
+    "auto": "The agent works directly, and makes a plan where the request needs one.",
     "rpi": "The agent researches, plans, works through its plan with tools, and sums up.",
     "compat": "The agent answers, then proposes all changes at once: for models without tools.",
 }
@@ -12,8 +17,24 @@ FLOWS = {
 
 def options(visit: Visit) -> Page:
     """Show how turns of this workbench are executed, and let it be chosen."""
-    context = {**bench_context(visit, "settings"), "flows": FLOWS}
+    wish = GetUsage(workbench_id=visit.params["bench_id"], limit=0)
+    used, error = tried(visit, Workshop.get_usage, wish)
+    context = {
+        **bench_context(visit, "settings"),
+        "flows": FLOWS,
+        "used": used,
+        "used_error": error,
+        "used_rows": _rows(used) if used else [],
+    }
     return Page(template="options.html", title="Workbench settings", context=context)
+
+
+def _rows(used: BenchUsage) -> list[tuple[str, Used]]:
+    """Return what each model used, and what no turn did, where there is more than one sum."""
+    rows: list[tuple[str, Used]] = [(one.model_id, one) for one in used.by_model]
+    if used.besides.calls:
+        rows.append(("For no turn (context items, digest)", used.besides))
+    return rows if len(rows) > 1 else []
 
 
 ROUTES = (route("/bench/{bench_id}/settings", options),)

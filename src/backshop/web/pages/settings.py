@@ -15,7 +15,9 @@ from starlette.responses import RedirectResponse, Response
 from backshop.app import Engine, People, Server, SettingInfo, sharing
 from backshop.base.command import NOTHING
 from backshop.base.errors import AccessDenied
+from backshop.base.usage import Used
 from backshop.models import Models, Permissions, Providers
+from backshop.workshop import Workshop
 
 from .kit import THEME_COOKIE, THEMES, Page, Visit, route, safe_path, tried
 
@@ -143,6 +145,24 @@ def disk(visit: Visit) -> Page:
     return Page(template="disk.html", title="", context=context)
 
 
+def usage(visit: Visit) -> Page:
+    """Say what models used for the workbenches somebody sees, and in all."""
+    used, _ = tried(visit, Workshop.list_usage, NOTHING)
+    benches = [one for one in used.benches if one.calls] if used else []
+    rows: list[tuple[str, Used]] = [
+        (f"{one.name} (deleted)" if one.is_deleted else one.name, one) for one in benches
+    ]
+    if used and used.elsewhere.calls:
+        rows.append(("For no workbench", used.elsewhere))
+    context = {
+        "used": used,
+        "rows": rows,
+        "models": [(one.model_id, one) for one in used.by_model] if used else [],
+        "unreadable": [one.name for one in used.benches if not one.is_readable] if used else [],
+    }
+    return Page(template="home_usage.html", title="", context=context)
+
+
 def _size(path: Path) -> int:
     """Return the bytes a file or folder takes; what cannot be looked at counts nothing."""
     try:
@@ -166,4 +186,5 @@ ROUTES = (
     route("/settings/link", new_link, "POST"),
     route("/settings/people", add_person, "POST"),
     route("/settings/disk", disk),
+    route("/settings/usage", usage),
 )

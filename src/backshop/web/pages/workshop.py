@@ -13,17 +13,18 @@ from backshop.base.codec import encode
 from backshop.base.command import NOTHING
 from backshop.base.labels import MODEL_STATES, PHASES, PROPOSALS
 from backshop.base.limits import CHARS_PER_TOKEN
+from backshop.base.usage import used_line
 from backshop.bench import Bench, FileEntry, requests
 from backshop.bench.requests import WorkbenchFilesList
-from backshop.models import ModelRequestById, Models, Permissions
-from backshop.models.requests import UsageQuery
+from backshop.models import ModelRequestById, Models
 from backshop.workshop import Cluttering, Digests, PartShown, Workshop
-from backshop.workshop.answers import Message, ToolLogEntry
+from backshop.workshop.answers import Message, ToolLogEntry, TurnUsage
 from backshop.workshop.requests import (
     GetConversation,
     GetPlan,
     GetToolLog,
     GetToolLogEntry,
+    GetUsage,
     PromptShow,
     WorkbenchOnly,
 )
@@ -120,8 +121,9 @@ def transcript_context(visit: Visit, before: str | None = None) -> dict[str, Any
     page = visit.ask(Workshop.get_conversation, wish)
     models, _ = tried(visit, Models.models, NOTHING)
     names = {one.model_id: one.display_name for one in (models.models if models else ())}
+    used = _used(visit, {one.turn_id for one in page.messages if one.turn_id})
     return {
-        "entries": [_entry(visit, one, names) for one in page.messages],
+        "entries": [_entry(visit, one, names, used) for one in page.messages],
         "model_names": names,
         "is_shared": bool(visit.shop.people.names()),
         "has_talk": any(one.type != "system_event" for one in page.messages),
@@ -138,16 +140,32 @@ class Entry:
     version: str
     line: str | None
     who: str | None
+    used: str | None
+    """What models used for an answer that is over (U3.9)."""
 
 
-def _entry(visit: Visit, message: Message, models: dict[str, str]) -> Entry:
-    text = json.dumps(encode(message), sort_keys=True, ensure_ascii=False)
+def _entry(
+    visit: Visit, message: Message, models: dict[str, str], used: dict[str, TurnUsage]
+) -> Entry:
+    is_over = message.type == "assistant_message" and message.status != "streaming"
+    turn = used.get(message.turn_id or "") if is_over else None
+    cost = used_line(turn) if turn is not None and turn.calls else None
+    text = json.dumps([encode(message), cost], sort_keys=True, ensure_ascii=False)
     return Entry(
         message=message,
         version=hashlib.sha256(text.encode()).hexdigest()[:12],
         line=system_line(message, models) if message.type == "system_event" else None,
         who=visit.who(message.by),
+        used=cost,
     )
+
+
+def _used(visit: Visit, turn_ids: set[str]) -> dict[str, TurnUsage]:
+    """Return what turns used; nothing where that cannot be told."""
+    bench_id, wanted = visit.params["bench_id"], tuple(sorted(turn_ids))
+    wish = GetUsage(workbench_id=bench_id, turn_ids=wanted, limit=len(wanted))
+    found, _ = tried(visit, Workshop.get_usage, wish)
+    return {one.turn_id: one for one in (found.turns if found else ())}
 
 
 def details(visit: Visit) -> Page:
@@ -156,18 +174,14 @@ def details(visit: Visit) -> Page:
     wish = GetPlan(workbench_id=bench_id, turn_id=turn_id)
     plan, error = tried(visit, Workshop.get_plan, wish)
     entries = [one for one in _tool_log(visit) if one.turn_id == turn_id]
-    usage = None
     run_id = next((one.run_id for one in entries if one.run_id), None)
-    if run_id:
-        used = UsageQuery(workbench_id=bench_id, run_id=run_id)
-        usage, _ = tried(visit, Permissions.usage, used)
     context = {
         "bench": {"workbench_id": bench_id},
         "turn_id": turn_id,
         "plan": plan,
         "plan_error": error,
         "entries": [(one, tool_line(one.tool, one.path)) for one in entries],
-        "usage": usage,
+        "used": _used(visit, {turn_id}).get(turn_id),
         "run_id": run_id,
     }
     return Page(template="turn.html", title="Details", context=context)

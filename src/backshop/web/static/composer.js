@@ -11,6 +11,7 @@ export class Composer {
     this.key = `backshop.text.${bench}`;
     this.field.value = localStorage.getItem(this.key) ?? "";
     this.form.elements.mode.value = localStorage.getItem(`${this.key}.mode`) ?? "agent";
+    if (!this.mode) this.form.elements.mode.value = "agent"; // a mode this workbench does not have any more
     this.field.addEventListener("input", () => { this.keep(); this.grow(); this.complete(); });
     this.field.addEventListener("keydown", (event) => this.press(event));
     this.field.addEventListener("blur", () => setTimeout(() => { this.list.hidden = true; }, 150));

@@ -1,7 +1,11 @@
-// Settings: disk use, clean-up, shortcuts, and answers of tests shown in place.
+// Settings: what models used, disk use, clean-up, shortcuts, and answers of tests shown in place.
 import { $, copyText, el, loadInto, on, showError, toast } from "./dom.js";
 import { call } from "./rpc.js";
 import { ACTIONS, bindings, combination, saveBindings } from "./shortcuts.js";
+
+async function used() {
+  await loadInto($("#used"), "/settings/usage");
+}
 
 async function disk() {
   if ($("#disk")) await loadInto($("#disk"), "/settings/disk");
@@ -54,5 +58,5 @@ function keyboard() {
       el("td", {}, keys[name] === usual ? null : el("button", { type: "button", class: "small", onclick: () => store({ [name]: usual }) }, "Usual key")))))));
 }
 keyboard();
-document.addEventListener("renewed", () => { keyboard(); disk(); });
-await disk();
+document.addEventListener("renewed", () => { keyboard(); used(); disk(); });
+await Promise.all([used(), disk()]);

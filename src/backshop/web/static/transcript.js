@@ -11,6 +11,7 @@ export class Transcript {
     this.root = $("#transcript");
     this.scroll = $("#scroll");
     this.older = $("#older");
+    this.provisional = $("#provisional");
     this.streams = new Map();
     this.loadingOlder = false;
     this.following = true;
@@ -88,7 +89,7 @@ export class Transcript {
   // A piece of an answer. Pieces are numbered from 0; one that is missing means: re-read (W4.1).
   delta({ message_id, token_delta, delta_seq }) {
     let stream = this.streams.get(message_id);
-    if (!stream) {
+    if (!stream || delta_seq === 0) { // from 0 again: what came before was no answer (W5.8)
       stream = { text: "", next: 0, whole: delta_seq === 0, rendering: false, dirty: false };
       this.streams.set(message_id, stream);
     }
@@ -115,7 +116,9 @@ export class Transcript {
 
   async redraw(id, stream) {
     const target = document.getElementById(id)?.querySelector("[data-rendered]");
-    if (!target) {
+    if (!target && stream.whole) {
+      await this.showProvisional(id, stream);
+    } else if (!target) {
       await this.sync();
     } else if (stream.whole) {
       const { html } = await post("/markdown", { text: stream.text });
@@ -123,6 +126,19 @@ export class Transcript {
     } else {
       await this.reread(id);
     }
+  }
+
+  // Text of an answer that is no record yet: it may still turn out to be a word on the way.
+  async showProvisional(id, stream) {
+    const { html } = await post("/markdown", { text: stream.text });
+    if (this.streams.get(id) !== stream || document.getElementById(id)) return;
+    this.provisional.firstElementChild.replaceChildren(fragment(html));
+    this.provisional.hidden = false;
+  }
+
+  withdraw() {
+    this.provisional.hidden = true;
+    this.provisional.firstElementChild.replaceChildren();
   }
 
   async reread(id) {
@@ -141,7 +157,8 @@ export class Transcript {
     const had = document.getElementById(id);
     if (had) had.dataset.version = "";
     await this.sync();
+    this.withdraw();
   }
 
-  forgetStreams() { this.streams.clear(); }
+  forgetStreams() { this.streams.clear(); this.withdraw(); }
 }

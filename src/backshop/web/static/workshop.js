@@ -71,10 +71,10 @@ function showBeginning() {
 function showTurn(turn) {
   const isItem = turn.phase === "implement" && turn.total_items;
   const isProposal = proposal && !PHASES[turn.phase];
-  const text = isProposal ? proposal : isItem ? `Working on item ${turn.current_item} of ${turn.total_items}: ${turn.item_label ?? ""}` : PHASES[turn.phase] ?? WORKING;
+  const text = isProposal ? proposal : isItem && !turn.item_label ? PHASES.direct : isItem ? `Working on item ${turn.current_item} of ${turn.total_items}: ${turn.item_label ?? ""}` : PHASES[turn.phase] ?? WORKING;
   if ($("#phase").textContent !== text) { $("#phase").textContent = text; if (text !== WORKING) say(text); }
   const bar = $("#progress");
-  bar.hidden = !isItem;
+  bar.hidden = !isItem || turn.total_items < 2;
   if (isItem) { bar.max = turn.total_items; bar.value = turn.current_item - 1; }
   $("#stop").disabled = turn.cancel_requested;
   if (turn.cancel_requested) $("#tool").textContent = "stopping…";
@@ -400,7 +400,8 @@ follow(here, {
   },
   WorkshopProposalProgress: ({ phase }) => { proposal = PROPOSALS[phase] ?? ""; if (state.active_turn) showTurn(state.active_turn); },
   WorkshopMessageUpdated: ({ message_id }) => transcript.grown(message_id),
-  WorkshopAssistantStream: (data) => { if (data.delta_seq === 0) say("The answer begins"); transcript.delta(data); },
+  WorkshopAssistantStream: (data) => { if (data.delta_seq === 0 && state.active_turn?.phase !== "implement") say("The answer begins"); transcript.delta(data); },
+  WorkshopAgentProgress: ({ text }) => { transcript.withdraw(); $("#tool").textContent = text; },
   WorkshopAssistantMessageComplete: (data) => { transcript.complete(data.message_id); if (data.status === "complete") say("The answer is complete"); },
   WorkshopPhaseStarted: refresh,
   WorkshopPhaseCompleted: refresh,
@@ -414,6 +415,7 @@ follow(here, {
     $("#tool").textContent = "";
     proposal = "";
     await refresh();
+    transcript.withdraw();
     if (ENDS[data.status]) say(ENDS[data.status], { assertive: true });
     if (data.has_draft && data.status === "complete") { say("Draft changes are ready for review"); location.assign(`/bench/${bench}/review`); return; }
     composer.focus();

@@ -9,6 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from backshop.bench.first_look import (
+    ContentGone,
+    FirstLook,
+    HostAdded,
+    plain,
+    told_gone,
+    told_hosts,
+    told_unread,
+)
+
 LISTED = 200
 """Files, refusals and edits that are kept by name; totals count on."""
 SHOWN = 20
@@ -106,6 +116,16 @@ class TurnFacts:
     """Files the answer names and the workbench does not have."""
     unchanged: tuple[str, ...] = ()
     """Files the answer names and the turn did not change."""
+    hosts: tuple[HostAdded, ...] = ()
+    """Hosts that changed files name and did not before (W11.26)."""
+    unasked: tuple[str, ...] = ()
+    """Changed files that the request does not name (W11.27)."""
+    gone: tuple[ContentGone, ...] = ()
+    """What changed files have less of (W11.28)."""
+    unread: tuple[str, ...] = ()
+    """Changed files that could not be looked into."""
+    left_out: int = 0
+    """Changed files beyond those that are looked into."""
 
     @property
     def done(self) -> int:
@@ -118,7 +138,16 @@ class TurnFacts:
 
 def told(facts: TurnFacts) -> tuple[str, ...]:
     """Return the facts as lines, one sentence each; the only words there are for them."""
-    return (*_files(facts), *besides(facts))
+    return (*first(facts), *plain(_files(facts)), *besides(facts))
+
+
+def first(facts: TurnFacts) -> tuple[str, ...]:
+    """Return the lines that stand before all others: new hosts, unasked files, what is gone."""
+    look = FirstLook(unread=facts.unread, left_out=facts.left_out)
+    lines = told_hosts(facts.hosts)
+    if facts.unasked:
+        lines.append(f"Not named in the request: {_names(facts.unasked)}.")
+    return plain((*lines, *told_gone(facts.gone), *told_unread(look)))
 
 
 def besides(facts: TurnFacts) -> tuple[str, ...]:
@@ -134,7 +163,7 @@ def besides(facts: TurnFacts) -> tuple[str, ...]:
         )
     if facts.unchanged and facts.files:
         lines.append(f"The answer names files that were not changed: {_names(facts.unchanged)}")
-    return tuple(lines)
+    return plain(lines)
 
 
 def _files(facts: TurnFacts) -> list[str]:
@@ -251,6 +280,7 @@ def capped(facts: TurnFacts) -> TurnFacts:
         refused=grouped(facts.refused)[:LISTED],
         dropped=facts.dropped[:LISTED],
         not_computed=facts.not_computed[:LISTED],
+        unasked=facts.unasked[:LISTED],
     )
 
 

@@ -99,7 +99,6 @@ class TurnParams:
 
     today: date
     mode: str
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,6 +190,7 @@ def build_prompt(key: str, facts: PromptInputs) -> Prompt[Any]:
         *_shown("at-hand", "Files at hand", facts.at_hand, "workspace", _elsewhere(facts)),
         *_sheets(facts),
         *_styles(facts),
+        *_left_out(facts),
         *_shown("changed", "Files of this phase", facts.changed, "turn"),
         *_artifacts(kind, facts.artifacts),
         *_request(kind, facts),
@@ -244,13 +244,12 @@ def _phase(key: str, kind: PromptKind, facts: PromptInputs) -> Section:
 def _turn(facts: PromptInputs) -> Section:
     return MarkdownSection(
         "This turn",
-        "Today is ${today}. ${mode}\n${notes}",
+        "Today is ${today}. ${mode}",
         key="turn",
         params=TurnParams,
         default_params=TurnParams(
             today=facts.today,
             mode=prompt_text.MODES.get(facts.mode, ""),
-            notes=facts.left_out,
         ),
         role="user",
         stability="workspace",
@@ -311,7 +310,7 @@ def _mark(one: FileFact, forms: Mapping[str, str], failed: Mapping[str, str]) ->
 def _sheets(facts: PromptInputs) -> Iterable[Section]:
     if facts.sheets:
         text = "\n\n".join(facts.sheets.values())
-        yield _Text("Operations", text, key="operations", role="user", stability="workspace")
+        yield _Text("Operations", text, key="operations", role="user")
 
 
 def _told(facts: PromptInputs) -> Iterable[Section]:
@@ -324,16 +323,24 @@ def _told(facts: PromptInputs) -> Iterable[Section]:
 
 def _styles(facts: PromptInputs) -> Iterable[Section]:
     if facts.injected.styles:
-        yield _group("Styles", "styles", facts.injected.styles, role="user")
+        yield _group("Styles", "styles", facts.injected.styles, role="user", stability="turn")
+
+
+def _left_out(facts: PromptInputs) -> Iterable[Section]:
+    if facts.left_out:
+        yield _Text("Left out", "\n".join(facts.left_out), key="left-out", role="user")
 
 
 def _group(
-    title: str, key: str, told: tuple[ContextText, ...], *, role: Role = "system"
+    title: str,
+    key: str,
+    told: tuple[ContextText, ...],
+    *,
+    role: Role = "system",
+    stability: Stability = "workspace",
 ) -> Section:
-    children = [
-        _Text(_title(one.name), one.text, key=one.key, stability="workspace") for one in told
-    ]
-    return _Text(title, "", key=key, children=children, role=role, stability="workspace")
+    children = [_Text(_title(one.name), one.text, key=one.key, stability=stability) for one in told]
+    return _Text(title, "", key=key, children=children, role=role, stability=stability)
 
 
 def _artifacts(kind: PromptKind, given: Artifacts) -> Iterable[Section]:

@@ -45,6 +45,7 @@ _NAMED_IN_MESSAGES = 3  # W6.7
 _FEW_FILES = 3  # a bench of no more is at hand as a whole
 _MORE_TOKENS = 2_000  # of files that a phase is about beside those at hand
 _WITHOUT_CONTENTS = frozenset(("compression", "context-process"))
+_WRITING = frozenset(("work", "implement", "proposal"))
 _WITH_CHANGES = frozenset(("work", "plan", "implement", "proposal", "reply"))
 
 Inject = Callable[..., Injected]
@@ -120,6 +121,8 @@ class Gatherer:
         injected, sheets, left_out = _fitting(injected, left * CHARS_PER_TOKEN)
         if left_out and not injected.styles:  # the person's own style stands among the skills then
             injected = replace(injected, skills=self._injected(call, (), ()).skills)
+        if call.mode == "ask" or call.key not in _WRITING:  # nothing written, nothing to look alike
+            injected, sheets, left_out = replace(injected, styles=()), {}, ()
         moment = call.began_ms if call.began_ms is not None else self._clock.now_ms()
         facts = PromptInputs(
             listing=choose_lines(
@@ -224,29 +227,23 @@ def _about(files: Sequence[FileFact], asked: Sequence[str]) -> frozenset[str]:
 def _fitting(
     injected: Injected, room_chars: int
 ) -> tuple[Injected, Mapping[str, str], tuple[str, ...]]:
-    """Return guides and operations of the kinds at hand that fit, and what is left out (W6.11).
+    """Return the guides of the kinds at hand that fit, and what is left out (W6.11).
 
-    A guide that holds the operations of its kind stands for them.
+    A guide holds the operations of its kind; where it does not fit they may, alone.
     """
     sheets: dict[str, str] = {}
     styles, left_out = [], []
     for one in injected.styles:
         sheet = operation_sheet(one.key)
-        if len(sheet) <= room_chars:
+        if len(one.text) <= room_chars:
+            styles.append(one)
+            room_chars -= len(one.text)
+        elif len(sheet) <= room_chars:
             sheets[one.key] = sheet
             room_chars -= len(sheet)
+            left_out.append(prompt_text.NO_GUIDE.format(one.key))
         else:
             left_out.append(prompt_text.NO_SHEET.format(one.key))
-    for one in injected.styles:
-        told = sheets.get(one.key, "")
-        told = told if told.strip() in one.text else ""
-        if len(one.text) - len(told) <= room_chars:
-            styles.append(one)
-            room_chars -= len(one.text) - len(told)
-            if told:
-                del sheets[one.key]
-        else:
-            left_out.append(prompt_text.NO_GUIDE.format(one.key))
     return replace(injected, styles=tuple(styles)), sheets, tuple(left_out)
 
 

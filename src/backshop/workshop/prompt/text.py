@@ -68,10 +68,13 @@ MODES = {"ask": "This turn only answers: nothing can be changed in it."}
 MAP_BY_TOOL = " — map: use get_file_map"
 NOT_SHOWN = " — too large to stand here"
 NO_SHEET = (
-    "The operations on {} files are left out here: they do not fit this model's window. "
-    "describe_operations gives them one by one."
+    "The style guide and the operations of {} files are left out here: they do not fit this "
+    "model's window. describe_operations gives the operations one by one."
 )
-NO_GUIDE = "The style guide for {} files is left out here: it does not fit this model's window."
+NO_GUIDE = (
+    "The style guide of {} files is left out here, but for their operations: it does not fit this "
+    "model's window."
+)
 
 FILES_ARE_NEWER = (
     "The conversation was taken back to an earlier point, the files were not: they may be newer "

@@ -1,7 +1,7 @@
 """What a loop may do: the tools of its phase, and how much direct work goes without a plan.
 
 Counts come from the calls of the loop itself, so that the rule needs no clock and no store (W7.1,
-W11.27).
+W11.33).
 """
 
 from __future__ import annotations

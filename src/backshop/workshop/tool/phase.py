@@ -43,39 +43,40 @@ class Phase:
     """Why it does not use the others, in a sentence."""
 
 
-PLAN_TOOLS = frozenset(("read_file", RECALL))
+PLAN_TOOLS = frozenset(("read_file", "describe_operations", RECALL))
 RESEARCH_TOOLS = PLAN_TOOLS | frozenset(
     (
         "list_files",
         "get_file_info",
         "get_file_map",
+        "search_files",
         "table_get_map",
         "table_describe",
         "table_stats",
         "table_read_rows",
         "table_query",
-        "xlsx_get_styles",
-        "docx_get_styles",
-        "pptx_get_styles",
+        "get_styles",
     )
 )
-WRITING_TOOLS = frozenset(
+_WRITING = frozenset(
     (
         "table_export",
         "table_update_from_export",
         "write_text_file",
         "edit_text_file",
+        "replace_in_files",
+        "revert_file",
         "xlsx_operations",
         "docx_operations",
         "pptx_operations",
-        "xlsx_copy_assets",
-        "docx_copy_assets",
-        "pptx_copy_assets",
+        "copy_assets",
     )
 )
-ALL_TOOLS = RESEARCH_TOOLS | WRITING_TOOLS
+ALL_TOOLS = RESEARCH_TOOLS | _WRITING
+WRITING_TOOLS = _WRITING | {f"{kind}_copy_assets" for kind in ("xlsx", "docx", "pptx")}
+"""The tools that write, also under names that older logs have."""
 WORK = "work"
-"""The prompt of direct work; to everybody who watches it is Implement, item 1 of 1 (W11.26)."""
+"""The prompt of direct work; to everybody who watches it is Implement, item 1 of 1 (W11.32)."""
 SUMMARY_TURNS_MAX = 2  # the second only for a model that calls a tool all the same
 
 PHASES: Mapping[str, Phase] = MappingProxyType(

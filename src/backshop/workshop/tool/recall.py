@@ -26,8 +26,8 @@ class AgentSpace(Workspace):
 class RecallResult:
     """Arguments of recall_tool_result."""
 
-    entry_id: int = field(metadata={"ge": 1, "description": "From a receipt"})
-    offset: int = field(default=0, metadata={"ge": 0, "description": "First byte"})
+    entry_id: int = field(metadata={"ge": 1})
+    offset: int = field(default=0, metadata={"ge": 0})
     max_bytes: int = field(default=RECALL_MAX_BYTES, metadata={"ge": 1, "le": RECALL_MAX_BYTES})
 
 
@@ -55,7 +55,7 @@ def _slice(room: AgentSpace, params: RecallResult) -> dict[str, object]:
 
 RECALL_TOOL = Tool(
     RECALL,
-    "Return a slice of an earlier tool result that is shown as a receipt only.",
+    "Return a slice (bytes) of an earlier result that is shown as a receipt.",
     RecallResult,
     _recall,
     effects="read",

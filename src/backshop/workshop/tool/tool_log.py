@@ -34,7 +34,7 @@ WHOLE_FILE = "write_text_file"
 WORKBOOK, FROM_TABLE = "xlsx_operations", "table_update_from_export"
 SET_OPS = frozenset(
     {
-        *("ensure_sheet", "set_cells", "set_range", "clear_range", "set_style"),
+        *("ensure_sheet", "set_cells", "set_range", "fill_formula", "clear_range", "set_style"),
         *("set_column_widths", "set_row_heights", "freeze_panes", "set_autofilter"),
     }
 )

@@ -12,7 +12,7 @@ from backshop.base.acting import acting_user
 from backshop.base.errors import BackshopError
 from backshop.base.ids import did
 from backshop.bench import Author, Source, stream_of
-from backshop.models import Called, ToolCall, lenient
+from backshop.models import Called, ToolCall
 from backshop.prompts import Tool, ToolContext, ToolInvoked, ToolResult, invoke
 from backshop.rails import (
     Answer,
@@ -320,7 +320,7 @@ class Outside:
                     " a step of the plan by continue_workflow with its stateToken alone",
                 )
             else:
-                params = tool.decode(lenient(tool.name, arguments, tool.schema))
+                params = tool.decode(arguments)
                 result = invoke(tool, params, context=ToolContext(workspace=space))
         except BackshopError as error:
             value = {"error_code": error.code, "hints": list(error.hints)}

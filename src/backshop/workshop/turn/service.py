@@ -411,6 +411,7 @@ class Turns:
         return Answered(
             facts=facts,
             facts_lines=() if facts is None else turn_facts.told(facts),
+            facts_first=None if facts is None else len(turn_facts.first(facts)) or None,
             message_id=turn.message_id if has_record else None,
             has_draft=known.bench.draft is not None,
             turn_id=turn_id,

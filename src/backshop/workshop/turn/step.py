@@ -81,8 +81,7 @@ def step_of(pending: Pending, done_items: int = 0) -> Step:
         label = item.get("label") if isinstance(item, Mapping) else None
         number, total = place + 1, len(listed)
     elif kind is StepKind.WORK:
-        number = total = 1
-        label = None
+        return Step(node_id=pending.node_id, phase=plain.phase, number=1, total=1, is_direct=True)
     elif kind is StepKind.OTHER:
         number = total = done_items + 1  # how many a workflow takes nobody knows
         label = None
@@ -95,7 +94,6 @@ def step_of(pending: Pending, done_items: int = 0) -> Step:
         number=number,
         total=total,
         label=said[:LABEL_MAX_CHARS],
-        is_direct=kind is StepKind.WORK,
     )
 
 

@@ -171,7 +171,7 @@ class Builder:
     ) -> None:
         """Apply the paragraph fields of a request; a value that cannot be used is left out."""
         reader = StyleReader(spec.style, spec.where, self.warnings)
-        reader.ignore_others(PARAGRAPH_STYLE)
+        reader.refuse_others(PARAGRAPH_STYLE)
         style = reader.get("style", lambda value: self.stock.style(value, "paragraph"))
         if style is not None and _is_alias(spec.style["style"], style.name):
             self.warnings.add("alias_used", where=f"{spec.where}.style")
@@ -216,7 +216,7 @@ class Builder:
         if base is not None:
             run.append(unrevised(base))
         reader = StyleReader(spec.style, spec.where, self.warnings)
-        reader.ignore_others(RUN_STYLE)
+        reader.refuse_others(RUN_STYLE)
         link = reader.get("hyperlink", looks.link)
         changes = list(_run_changes(reader))
         if link is not None and (style := self.stock.style("Hyperlink", "character")) is not None:

@@ -54,6 +54,7 @@ class Editor:
         self._tables: dict[Element, int] = {}
         self._rows: dict[Element, dict[Element, int]] = {}  # of each table
         self._headings: dict[int, Element] = {}  # the first block of each section, as it was
+        self.replaced = 0  # occurrences of texts
         self.unmatched: list[tuple[str, str]] = []  # what was sought in vain, and where it says so
 
     @property

@@ -50,6 +50,7 @@ def apply_ops(base: Source | None, request: OpsRequest, out: Path) -> Applied:
         warnings=warnings.all(),
         changed_parts=written.changed_parts,
         effects=effects,
+        replaced=editor.replaced,
     )
 
 

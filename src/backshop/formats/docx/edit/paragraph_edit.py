@@ -193,6 +193,7 @@ def _replace_text(editor: Editor, edit: Edit) -> str:
         return f"nothing replaced: {search!r} occurs nowhere" + (
             "" if scope == "all" else f" in the scope {scope}"
         )
+    editor.replaced += count
     return f"{count_of(count, 'occurrence')} replaced"
 
 

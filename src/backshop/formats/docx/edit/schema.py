@@ -274,7 +274,7 @@ def _rows(op: Op, rows: Sequence[Json], warnings: Warnings) -> tuple[tuple[str, 
         cells = []
         for column, value in enumerate(row):
             if value is not None and not isinstance(value, str):
-                raise problem("bad_type", f"{where}[{at}][{column}]", "must be str")
+                raise problem("bad_type", f"{where}[{at}][{column}]", "must be text")
             place = f"{where}[{at}][{column}]"
             cells.append(_clean(warnings, value or "", place))
         found.append(tuple(cells))

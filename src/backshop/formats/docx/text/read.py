@@ -127,7 +127,7 @@ def _region(document: Document, body: Body, section: str | None, warnings: Warni
     if section is None:
         return Region(None, body.blocks, renderer)
     if section.startswith("@"):
-        blocks = _aside(document, body, section, renderer)
+        blocks = aside(document, body, section, renderer)
         return Region(section, blocks, _AsideRenderer(document, body))
     found = find_section(body, section, warnings)
     number = str(found.index)
@@ -142,7 +142,7 @@ class _AsideRenderer(Renderer):
         return [block.text]
 
 
-def _aside(document: Document, body: Body, name: str, renderer: Renderer) -> list[Block]:
+def aside(document: Document, body: Body, name: str, renderer: Renderer) -> list[Block]:
     """Return headers, comments or notes as blocks of finished text."""
     texts: list[str] = []
     if name == "@headers":

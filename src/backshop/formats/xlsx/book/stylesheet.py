@@ -6,7 +6,6 @@ entry that looks so already.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass, fields
 
@@ -85,22 +84,18 @@ def read_look(style: Json, where: str, warnings: Warnings) -> Look:
     """Read a style object; what cannot be used is noted and left out (F16.7)."""
     if style is None:
         return Look()
-    if not isinstance(style, Mapping):
-        warnings.add("style_value_ignored", where=where)
-        return Look()
+    style = words.style_object(style, where)
     reader = words.StyleReader(style, where, warnings)
-    reader.ignore_others(LOOK_FIELDS)
+    reader.refuse_others(LOOK_FIELDS)
 
     def border(side: str) -> Border | None:
         key = f"border_{side}"
         edge = style.get(key)
         if edge is None:
             return None
-        if not isinstance(edge, Mapping):
-            warnings.add("style_value_ignored", where=f"{where}.{key}")
-            return None
-        inner = words.StyleReader(edge, f"{where}.{key}", warnings)
-        inner.ignore_others(("style", "color"))
+        place = f"{where}.{key}"
+        inner = words.StyleReader(words.style_object(edge, place), place, warnings)
+        inner.refuse_others(("style", "color"))
         found = Border(
             inner.get("style", words.one_of(words.BORDER_STYLES)), inner.get("color", words.colour)
         )

@@ -17,7 +17,7 @@ from ..syntax.address import Area, parse_area
 from ..syntax.formula import shift
 from . import number_format
 from .plain import plain_xml
-from .sheet_xml import RawCell, SheetXml, grammar, rich_text
+from .sheet_xml import Grammar, RawCell, SheetXml, grammar, rich_text
 
 _SI = re.compile(rb"<((?:[A-Za-z_][\w.\-]*:)?)sst\b")
 _BLANK = re.compile(
@@ -152,6 +152,11 @@ class Strings:
             self._done[number] = rich_text(self._raw[number], self._words)
         return self._done[number]
 
+    def has_runs(self, index: str) -> bool:
+        """Whether a string has pieces of different looks, or phonetic hints."""
+        number = int(index) if index.strip().isdigit() else len(self._raw)
+        return number < len(self._raw) and _has_runs(self._raw[number], self._words)
+
     @cached_property
     def blank(self) -> frozenset[int]:
         """The indexes of strings that are empty or only white space."""
@@ -162,6 +167,11 @@ class Strings:
             for number, raw in enumerate(self._raw)
             if not rich_text(raw, self._words).strip()
         )
+
+
+def _has_runs(raw: bytes, words: Grammar) -> bool:
+    marks = (b"<" + words.prefix + name for name in (b"r>", b"r ", b"rPh"))
+    return any(mark in raw for mark in marks)
 
 
 class Formats:
@@ -356,6 +366,12 @@ class Book:
             case "d":
                 return Value("date", raw)
         return self._number(cell, raw.strip())
+
+    def has_runs(self, cell: RawCell, xml: SheetXml) -> bool:
+        """Whether the text of a cell has pieces of different looks, or phonetic hints."""
+        if cell.kind == "s" and cell.value is not None:
+            return self.strings.has_runs(cell.value)
+        return cell.kind == "inlineStr" and _has_runs(xml.data[cell.start : cell.end], xml.words)
 
     def _number(self, cell: RawCell, raw: str) -> Value:
         if not raw:

@@ -9,7 +9,7 @@ from backshop.formats.errors import fail
 from backshop.formats.package.package import Package
 from backshop.formats.protocol import Applied, Json, OpsRequest, Source
 from backshop.formats.warning import Warnings
-from backshop.formats.write.operation import decode, resolve_base
+from backshop.formats.write.operation import decode, nowhere, resolve_base
 
 from ..book.blank import blank_workbook
 from ..book.sheet_xml import SheetXml
@@ -32,6 +32,8 @@ def apply_ops(base: Source | None, request: OpsRequest, out: Path) -> Applied:
     session = Session(Book(package), warnings, pristine=start.source is None)
     changes = [(op.index, RUN[op.name](session, op)) for op in decoded.ops]
     session.flush()
+    if session.unmatched and not package.changed_parts:
+        raise nowhere(session.unmatched)
     return finish(
         session,
         out,
@@ -86,6 +88,7 @@ def finish(
         warnings=session.warnings.all(),
         changed_parts=written.changed_parts,
         effects=report,
+        replaced=session.replaced,
         extra={**outcome.to_json(), **(extra or {})},
     )
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from backshop.base import limits
+from backshop.formats.errors import FormatError
 from backshop.formats.protocol import Json, Op
 from backshop.formats.write.operation import Arg, as_list, item_fields, problem
 
@@ -23,6 +24,7 @@ from .table_growth import calculated, far_below, grow, refuse_totals, tables_abo
 from .table_header import renamed_header
 
 NULL_CELLS = ("clear", "keep")
+_SHOWN_CHARS = 60  # of what somebody wrote for a cell or a range
 CELL_ARGS = (
     Arg("cell", str, required=True),
     Arg("value", object),
@@ -35,8 +37,18 @@ def area_of(text: Json, where: str, edit: SheetEdit) -> Area:
     """Return the range of a field, or say which range is used."""
     area = parse_area(text) if isinstance(text, str) else None
     if area is None:
-        raise problem("bad_range", where, "this is no range of a sheet", _used(edit))
+        raise _nowhere(str(text), where, "range", edit)
     return area
+
+
+def _nowhere(text: str, where: str, kind: str, edit: SheetEdit) -> FormatError:
+    """Return the refusal of a text that names no place of a sheet, and what it should be."""
+    sheet, mark, rest = text[:_SHOWN_CHARS].rpartition("!")
+    what = f"this is no {kind} of a sheet"
+    if mark and sheet:
+        named = sheet.strip("'").replace("''", "'")
+        what = f"a {kind} carries no sheet here: give sheet {named!r}, and {rest!r} in this field"
+    return problem("bad_range", where, what, _used(edit))
 
 
 def _used(edit: SheetEdit) -> list[str]:
@@ -58,7 +70,7 @@ def set_cells(session: Session, op: Op) -> str:
         kind = check_type(given["type"], f"{at}.type")
         place, area = _cell_or_area(str(given["cell"]), kind)
         if place is None:
-            raise problem("bad_range", f"{at}.cell", "this is no cell of a sheet", _used(edit))
+            raise _nowhere(str(given["cell"]), f"{at}.cell", "cell", edit)
         merged = edit.frame.merge_at(*place)
         if merged and place != (merged.row1, merged.col1):
             session.warnings.add("merged_redirect", where=cell_name(*place))
@@ -76,7 +88,7 @@ def set_cells(session: Session, op: Op) -> str:
     edit.load({place[0] for place, *_ in decoded})
     places = {place for place, *_ in decoded}
     for place, value, kind, look, at in decoded:
-        _write(session, edit, place, value, kind, look, at, places)
+        write_cell(session, edit, place, value, kind, look, at, places)
         session.aim(edit, Area(*place, *place))
     _note_numeric_text(session, edit, [(place, value) for place, value, *_ in decoded])
     return f"{edit.sheet.name}: {_cells(len(decoded))} set"
@@ -111,7 +123,7 @@ def set_range(session: Session, op: Op) -> str:
         area = area_of(text, f"{op.where}.start", edit)
         start = (area.row1, area.col1)
     if start is None:
-        raise problem("bad_range", f"{op.where}.start", "this is no cell of a sheet", _used(edit))
+        raise _nowhere(text, f"{op.where}.start", "cell", edit)
     area, count = _write_block(session, edit, op, start)
     return f"{edit.sheet.name}!{area} set ({_cells(count)})"
 
@@ -197,7 +209,7 @@ def _write_block(
                 session.warnings.add("merged_skipped", where=cell_name(*place))
                 continue
             new = content(value, kinds[j], at, session.book.date_1904, session.warnings)
-            _write(session, edit, place, new, kinds[j], look, at, places)
+            write_cell(session, edit, place, new, kinds[j], look, at, places)
             written.append((place, new))
     session.aim(edit, area)
     _note_numeric_text(session, edit, written)
@@ -213,7 +225,7 @@ def _keeps_nulls(op: Op) -> bool:
 
 def _row(item: Json, where: str) -> Sequence[Json]:
     if isinstance(item, str) or not isinstance(item, Sequence):
-        raise problem("bad_type", where, "must be a list of values")
+        raise problem("bad_type", where, "a row is a list of values, such as [1, 2]")
     return item
 
 
@@ -223,7 +235,7 @@ def _kinds(types: Json, width: int, where: str) -> list[str]:
     return (kinds + ["auto"] * width)[: max(width, len(kinds))]
 
 
-def _write(
+def write_cell(
     session: Session,
     edit: SheetEdit,
     place: tuple[int, int],
@@ -233,6 +245,7 @@ def _write(
     where: str,
     places: set[tuple[int, int]],
 ) -> None:
+    """Let a cell hold something; `places` are all cells that the operation writes."""
     session.check_writable(edit, *place, where)
     refuse_arrays(edit, place, where, places)
     header = renamed_header(edit.tables, place, new, where)

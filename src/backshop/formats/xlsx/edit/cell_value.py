@@ -41,7 +41,7 @@ def check_type(kind: Json, where: str) -> str:
     if kind is None:
         return "auto"
     if not isinstance(kind, str):
-        raise problem("bad_type", where, "must be str")
+        raise problem("bad_type", where, "must be text")
     if kind not in TYPES:
         raise problem("bad_value", where, "this is no cell type", TYPES)
     return kind

@@ -30,7 +30,12 @@ _STYLE_TABLES = frozenset(
 )
 _REST_FROM_BYTES = 4096
 _REST_TRIES = 16
+_TOLD_CHARS = 80  # of a formula, and of a value
+_NO_RESULT = "(not computed)"
 _ASPECTS = {"sheetViews": "view", "autoFilter": "filter"}
+
+Held = tuple[object, str | None, int, str]
+"""What a cell holds: its content, its formula, the number of its style, and how it reads."""
 
 
 @dataclass(frozen=True)
@@ -118,25 +123,27 @@ class _Comparison:
         lost = lost_results(before, first, after, second) if before and first and second else None
         if lost is not None:  # thousands of rows may differ in nothing else
             places = (f"{name}!{cell_name(row.number, col)}" for col in lost)
-            yield from (Effect(kind="cell", where=place) for place in places)
+            yield from (Effect(kind="cell", where=place, now=_NO_RESULT) for place in places)
             return
         old = self._cells(self.old, before, first)
         new = self._cells(self.new, after, second)
         for col in sorted(old.keys() | new.keys()):
             where = f"{name}!{cell_name(row.number, col)}"
-            for aspect in _differences(old.get(col, _NOTHING), new.get(col, _NOTHING)):
-                yield Effect(kind="cell", where=where, aspect=aspect)
+            is_now = new.get(col, _NOTHING)
+            aspects = _differences(old.get(col, _NOTHING), is_now)
+            now = _told(is_now) if aspects and aspects != ["style"] else ""
+            for aspect in aspects:
+                yield Effect(kind="cell", where=where, aspect=aspect, now=now)
         if _tag(before, first) != _tag(after, second):
             yield Effect(kind="row", where=f"{name}!{row.number}:{row.number}", aspect="structure")
 
-    def _cells(
-        self, book: Book, xml: SheetXml | None, row: RowSpan | None
-    ) -> dict[int, tuple[object, str | None, int]]:
+    def _cells(self, book: Book, xml: SheetXml | None, row: RowSpan | None) -> dict[int, Held]:
         if xml is None or row is None:
             return {}
+        found = ((cell, book.value(cell)) for cell in xml.cells(row))
         return {
-            cell.col: (_content(book.value(cell)), book.formula(cell, xml), cell.style)
-            for cell in xml.cells(row)
+            cell.col: (_content(value), book.formula(cell, xml), cell.style, value.text)
+            for cell, value in found
         }
 
     def _moved(self, data: bytes) -> bytes:
@@ -233,7 +240,7 @@ class _Comparison:
         )
 
 
-_NOTHING: tuple[object, str | None, int] = (("blank", ""), None, 0)
+_NOTHING: Held = (("blank", ""), None, 0, "")
 
 
 def _content(value: Value) -> object:
@@ -243,11 +250,22 @@ def _content(value: Value) -> object:
     return (value.kind, value.number if value.kind == "number" else value.text)
 
 
-def _differences(
-    old: tuple[object, str | None, int], new: tuple[object, str | None, int]
-) -> list[str]:
+def _differences(old: Held, new: Held) -> list[str]:
     aspects = (("formula", 1), ("value", 0), ("style", 2))
     return [aspect for aspect, place in aspects if old[place] != new[place]]
+
+
+def _told(cell: Held) -> str:
+    """Return what a cell holds after a write, short: a value, or a formula and its result."""
+    content, formula, _, text = cell
+    is_blank = content == _NOTHING[0]
+    if formula is None:
+        return "(empty)" if is_blank else _short(text)
+    return f"={_short(formula)} → {_NO_RESULT if is_blank else _short(text)}"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _TOLD_CHARS else f"{text[: _TOLD_CHARS - 1]}…"
 
 
 def _tag(xml: SheetXml | None, row: RowSpan | None) -> dict[bytes, bytes]:

@@ -8,6 +8,8 @@ from backshop.formats.protocol import Op
 from backshop.formats.write.operation import Arg, OpSpec
 
 from . import cell_operation, sheet_operation
+from .formula_fill import fill_formula
+from .replacement import replace_text
 from .session import Session
 from .summary import summarize_by_category
 
@@ -33,7 +35,20 @@ SPECS = (
             _STYLE,
         ),
     ),
+    OpSpec("fill_formula", (_SHEET, _RANGE, Arg("formula", str, required=True), _STYLE)),
     OpSpec("append_rows", (_SHEET, _VALUES, _NULLS, _STYLE)),
+    OpSpec(
+        "replace_text",
+        (
+            Arg("sheet", str),
+            Arg("search", str, required=True, aliases=("find", "text_to_find")),
+            Arg("replace", str, required=True),
+            Arg("match_case", bool, default=False),
+            Arg("whole_word", bool, default=False),
+            Arg("in_formulas", bool, default=False),
+            Arg("expect", int),
+        ),
+    ),
     OpSpec("clear_range", (_SHEET, _RANGE, Arg("what", str, default="values"))),
     OpSpec("set_style", (_SHEET, _RANGE, Arg("style", object, required=True))),
     OpSpec("merge_cells", (_SHEET, _RANGE)),
@@ -59,7 +74,9 @@ RUN: dict[str, Callable[[Session, Op], str]] = {
     "delete_sheet": sheet_operation.delete_sheet,
     "set_cells": cell_operation.set_cells,
     "set_range": cell_operation.set_range,
+    "fill_formula": fill_formula,
     "append_rows": cell_operation.append_rows,
+    "replace_text": replace_text,
     "clear_range": cell_operation.clear_range,
     "set_style": cell_operation.set_style,
     "merge_cells": sheet_operation.merge_cells,

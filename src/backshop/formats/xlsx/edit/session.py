@@ -58,6 +58,8 @@ class Session:
     grown: dict[str, int] = field(default_factory=dict)  # parts of tables, and their last rows
     joined: tuple[str, ...] = ()  # tables that rows being written are going to belong to
     missing: list[tuple[str, str]] = field(default_factory=list)  # sheets formulas wait for
+    unmatched: list[tuple[str, str]] = field(default_factory=list)  # what was sought in vain
+    replaced: int = 0  # occurrences of texts
     structural: bool = False
     cells: int = 0
     started: float = field(default_factory=monotonic)

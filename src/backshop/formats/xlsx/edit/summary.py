@@ -66,7 +66,7 @@ def _sources(op: Op) -> list[str]:
         raise problem("missing_field", f"{op.where}.source_sheets", "at least one sheet is needed")
     for index, name in enumerate(names):
         if not isinstance(name, str):
-            raise problem("bad_type", f"{op.where}.source_sheets[{index}]", "must be str")
+            raise problem("bad_type", f"{op.where}.source_sheets[{index}]", "must be text")
     return [str(name) for name in names]
 
 

@@ -5,32 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
+
+from backshop.formats.cell_range import column_name as column_name
+from backshop.formats.cell_range import column_number as column_number
+from backshop.formats.cell_range import rectangles
 
 MAX_ROW = 1_048_576
 MAX_COL = 16_384
 _CELL = re.compile(r"\$?([A-Za-z]{1,3})\$?([0-9]{1,7})")
 _COLUMNS = re.compile(r"\$?([A-Za-z]{1,3})(?::\$?([A-Za-z]{1,3}))?")
 _ROWS = re.compile(r"\$?([0-9]{1,7})(?::\$?([0-9]{1,7}))?")
-
-
-@lru_cache(maxsize=MAX_COL)
-def column_name(col: int) -> str:
-    """Return the letters of a column: 1 is A, 28 is AB."""
-    letters = ""
-    while col:
-        col, rest = divmod(col - 1, 26)
-        letters = chr(65 + rest) + letters
-    return letters
-
-
-@lru_cache(maxsize=MAX_COL)
-def column_number(letters: str) -> int:
-    """Return the number of a column, without checking that a sheet has it."""
-    number = 0
-    for letter in letters.upper():
-        number = number * 26 + ord(letter) - 64
-    return number
 
 
 def cell_name(row: int, col: int) -> str:
@@ -166,30 +150,4 @@ def parse_column(value: object) -> int | None:
 
 def compact(cells: Iterable[tuple[int, int]]) -> list[Area]:
     """Cover exactly these cells with few rectangles: runs in a row, then equal runs of rows."""
-    open_runs: dict[tuple[int, int], Area] = {}
-    done: list[Area] = []
-    by_row: dict[int, list[int]] = {}
-    for row, col in cells:
-        by_row.setdefault(row, []).append(col)
-    for row in sorted(by_row):
-        following: dict[tuple[int, int], Area] = {}
-        for first, last in _runs(sorted(set(by_row[row]))):
-            above = open_runs.pop((first, last), None)
-            joined = above is not None and above.row2 == row - 1
-            start = above.row1 if joined and above else row
-            if above and not joined:
-                done.append(above)
-            following[first, last] = Area(start, first, row, last)
-        done.extend(open_runs.values())
-        open_runs = following
-    return sorted([*done, *open_runs.values()])
-
-
-def _runs(numbers: list[int]) -> list[tuple[int, int]]:
-    runs: list[tuple[int, int]] = []
-    for number in numbers:
-        if runs and runs[-1][1] == number - 1:
-            runs[-1] = (runs[-1][0], number)
-        else:
-            runs.append((number, number))
-    return runs
+    return [Area(*one) for one in rectangles(cells)]

@@ -442,6 +442,30 @@ def shift(formula: str, rows: int, cols: int) -> str:
     return rewrite(formula, moved)
 
 
+def leaving(formula: str, rows: int, cols: int) -> str | None:
+    """Return the first reference that would leave the sheet if moved so far, None without one."""
+    return next(
+        (
+            token.text
+            for token in tokens(formula)
+            if token.kind == "ref"
+            and any(_leaves(part, rows, cols) for part in token.body.split(":"))
+        ),
+        None,
+    )
+
+
+def _leaves(part: str, rows: int, cols: int) -> bool:
+    match = _BOUND.fullmatch(part)
+    if match is None:
+        return False
+    lock_col, letters, lock_row, digits = match.groups()
+    row_is_locked = lock_row or (lock_col and not letters)  # `$5`: the sign belongs to the row
+    col = 1 if lock_col or not letters else column_number(letters) + cols
+    row = 1 if row_is_locked or not digits else int(digits) + rows
+    return not (1 <= col <= MAX_COL and 1 <= row <= MAX_ROW)
+
+
 def _moved(part: str, rows: int, cols: int) -> str | None:
     match = _BOUND.fullmatch(part)
     if match is None:

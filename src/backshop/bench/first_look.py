@@ -1,0 +1,192 @@
+"""What people should see first of a change: hosts that are new in files, what is gone (B13.10).
+
+Pure: takes what files hold before and after, and gives what differs, and the words for it. It does
+not ask who wrote them, or what they say about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+HOSTS_LISTED = 200
+"""New hosts, and what is gone, that are kept by name."""
+SHOWN = 20
+"""Lines of one kind that people are shown."""
+FEWER_MIN = 10
+"""So many lines, cells or paragraphs fewer are told; or more than half, however few."""
+_MANY = frozenset(("cell", "line", "line of notes", "paragraph"))
+_WAYS = {
+    "fetched": ("address fetched on opening", "addresses fetched on opening"),
+    "link": ("link", "links"),
+    "text": ("mention", "mentions"),
+}
+_PLURALS = {"line of notes": "lines of notes"}
+_ALL = {"line": "every line", "cell": "every cell", "paragraph": "every paragraph"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostAdded:
+    """A host that a file names in a way it did not before; empty where it cannot be read."""
+
+    host: str
+    way: str
+    """`fetched`, `link` or `text`: on opening, on a click, or by nobody but a reader."""
+    path: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContentGone:
+    """Things of a file that are fewer than before, or the file itself (`what` is empty)."""
+
+    path: str
+    what: str = ""
+    count: int = 0
+    before: int = 0
+    names: tuple[str, ...] = ()
+    """Of sheets and slides, which."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FirstLook:
+    """What is new and what is gone in a set of changed files."""
+
+    hosts: tuple[HostAdded, ...] = ()
+    gone: tuple[ContentGone, ...] = ()
+    unread: tuple[str, ...] = ()
+    """Changed files that could not be looked into."""
+    left_out: int = 0
+    """Changed files beyond those that are looked into."""
+
+
+# ---------------------------------------------------------------- the rule
+
+
+def hosts_added(
+    path: str, before: Mapping[str, Any], after: Mapping[str, Any]
+) -> tuple[HostAdded, ...]:
+    """Return the hosts a file names in a way it did not name them before."""
+    known = {(host, way) for host, way, _ in before["hosts"]}
+    return tuple(
+        HostAdded(host=host, way=way, path=path, count=count)
+        for host, way, count in after["hosts"]
+        if (host, way) not in known
+    )
+
+
+def content_gone(
+    path: str, before: Mapping[str, Any], after: Mapping[str, Any]
+) -> tuple[ContentGone, ...]:
+    """Return what a file has less of: any sheet, slide or table; of cells and lines many or most.
+
+    Sheets and slides are compared by ids that renaming keeps; all else is counted.
+    """
+    found = []
+    there = {(what, key) for what, key, _ in after["named"]}
+    for kind in ("sheet", "slide"):
+        own = [one for one in before["named"] if one[0] == kind]
+        names = tuple(name for what, key, name in own if (what, key) not in there)
+        if names:
+            found.append(
+                ContentGone(
+                    path=path, what=kind, count=len(names), before=len(own), names=names[:SHOWN]
+                )
+            )
+    for what, number in before["units"].items():
+        fewer = number - after["units"].get(what, 0)
+        is_told = fewer >= FEWER_MIN or 2 * fewer > number if what in _MANY else fewer > 0
+        if is_told:
+            found.append(ContentGone(path=path, what=what, count=fewer, before=number))
+    return tuple(found)
+
+
+# ---------------------------------------------------------------- words
+
+
+def told_hosts(hosts: Sequence[HostAdded]) -> list[str]:
+    """Return a line for each new host, those that are fetched on opening first."""
+    by_host: dict[str, list[HostAdded]] = {}
+    order = list(_WAYS)
+    for one in sorted(hosts, key=lambda one: (order.index(one.way), one.host, one.path)):
+        by_host.setdefault(one.host, []).append(one)
+    return _shown([_host(host, places) for host, places in by_host.items()], "new hosts")
+
+
+def _host(host: str, places: Sequence[HostAdded]) -> str:
+    where = [f"{_counted(one)} in {one.path}" for one in places[:SHOWN]]
+    if len(places) > SHOWN:
+        where.append(f"and {len(places) - SHOWN} more files")
+    name = f"New host {_spelled(host)}" if host else "A new address that shows no host"
+    return f"{name}: {', '.join(where)}."
+
+
+def _spelled(host: str) -> str:
+    """Return a host, with the name that is asked for where its letters can look like others."""
+    if host.isascii():
+        return host
+    try:
+        return f"{host} ({host.encode('idna').decode()})"
+    except UnicodeError:
+        return host
+
+
+def _counted(one: HostAdded) -> str:
+    return f"{one.count} {_WAYS[one.way][one.count != 1]}"
+
+
+def told_gone(gone: Sequence[ContentGone]) -> list[str]:
+    """Return a line for each file that is gone or has lost something."""
+    by_path: dict[str, list[ContentGone]] = {}
+    for one in gone:
+        by_path.setdefault(one.path, []).append(one)
+    deleted = [path for path, lost in by_path.items() if any(not one.what for one in lost)]
+    lines = [f"Deleted: {path}." for path in deleted]
+    lines += [
+        f"Gone from {path}: {', '.join(map(_lost, lost))}."
+        for path, lost in by_path.items()
+        if path not in deleted
+    ]
+    return _shown(lines, "files that lost something")
+
+
+def _lost(one: ContentGone) -> str:
+    plural = _PLURALS.get(one.what, f"{one.what}s")
+    if one.names:
+        listed = ", ".join(f"“{name}”" if one.what == "sheet" else name for name in one.names)
+        rest = one.count - len(one.names)
+        more = f" and {rest} more" if rest else ""
+        return f"{one.what if one.count == 1 else plural} {listed}{more}"
+    if one.count == one.before and one.what in _ALL:
+        return f"{_ALL[one.what]} ({one.count})"
+    return f"{one.count} of {one.before} {plural if one.before != 1 else one.what}"
+
+
+def told_unread(look: FirstLook) -> list[str]:
+    """Return what was not looked into, where there is any."""
+    lines = [f"Not looked into for new hosts: {path}." for path in look.unread]
+    lines = _shown(lines, "files that were not looked into")
+    if look.left_out:
+        lines.append(
+            f"{look.left_out} more changed files were not looked into for new hosts and deletions."
+        )
+    return lines
+
+
+def told(look: FirstLook) -> tuple[str, ...]:
+    """Return all of it as lines, in the order they are to be read."""
+    return plain((*told_hosts(look.hosts), *told_gone(look.gone), *told_unread(look)))
+
+
+def plain(lines: Iterable[str]) -> tuple[str, ...]:
+    """Return lines in which no sign can end a line, hide, or turn the others around (W11.31)."""
+    return tuple(
+        "".join(sign if sign.isprintable() else "\ufffd" for sign in line) for line in lines
+    )
+
+
+def _shown(lines: Iterable[str], more: str) -> list[str]:
+    found = list(lines)
+    rest = len(found) - SHOWN
+    return [*found[:SHOWN], f"And {rest} more {more}."] if rest > 0 else found

@@ -1,0 +1,194 @@
+"""What models used for a workbench, turn by turn, and for a whole home (M13.4).
+
+All of it is a projection of the log: a call belongs to the turn whose run it names, one without a
+run to the turn that was at work then. What the Workshop was asked besides turns (context items,
+digests) stands apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from backshop.base.ambient import timestamp
+from backshop.base.errors import NotFound, ValidationFailed
+from backshop.base.field_copy import made_from
+from backshop.base.usage import ModelUsage, Used, together, with_call
+from backshop.bench import requests as bench_requests
+from backshop.bench import stream_of
+from backshop.bench.answers import BenchInfo
+from backshop.models import ModelCalled, Purpose
+from backshop.store import Caller, Event, Fold, Store, StreamNotHealthy
+
+from . import requests
+from .answers import BenchTotal, BenchUsage, HomeUsage, TurnUsage
+from .conversation.events import TurnEnded, TurnPaused, TurnResumed, TurnStarted
+from .conversation.repository import Conversations
+from .conversation.state import Turn
+
+HOME = "home"  # the stream of calls for no workbench (M4.12)
+PAGE_MAX = 1000
+_BENCHES = 200  # the longest page there is (B5.3)
+_BESIDE = frozenset((Purpose.CONTEXT_PROCESS, Purpose.DIGEST, Purpose.OTHER))
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """What one stream says."""
+
+    total: Used = field(default_factory=Used)
+    models: Mapping[str, Used] = field(default_factory=dict)
+    turns: Mapping[str, Used] = field(default_factory=dict)
+    turn_models: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    besides: Used = field(default_factory=Used)
+    runs: Mapping[str, str] = field(default_factory=dict)
+    at_work: str | None = None
+
+
+def _apply(state: _Counted, event: Event) -> _Counted:
+    match event.fact:
+        case TurnStarted() as fact:
+            runs = state.runs if fact.run_id is None else {**state.runs, fact.run_id: fact.turn_id}
+            return replace(state, runs=runs, at_work=fact.turn_id)
+        case TurnResumed() as fact:
+            return replace(state, at_work=fact.turn_id)
+        case TurnEnded() | TurnPaused():
+            return replace(state, at_work=None)
+        case ModelCalled() as fact if fact.is_answered:
+            return _with(state, fact)
+    return state
+
+
+def _with(state: _Counted, fact: ModelCalled) -> _Counted:
+    def plus(used: Used | None) -> Used:
+        return with_call(used or Used(), fact.usage, fact.usd_estimate)
+
+    models = {**state.models, fact.model_id: plus(state.models.get(fact.model_id))}
+    state = replace(state, total=plus(state.total), models=models)
+    turn_id = _turn_of(state, fact)
+    if turn_id is None:
+        return replace(state, besides=plus(state.besides))
+    seen = state.turn_models.get(turn_id, ())
+    named = seen if fact.model_id in seen else (*seen, fact.model_id)
+    return replace(
+        state,
+        turns={**state.turns, turn_id: plus(state.turns.get(turn_id))},
+        turn_models={**state.turn_models, turn_id: named},
+    )
+
+
+def _turn_of(state: _Counted, fact: ModelCalled) -> str | None:
+    if fact.run_id is not None:
+        return state.runs.get(fact.run_id)
+    return None if fact.purpose in _BESIDE else state.at_work
+
+
+_FOLD: Fold[_Counted] = Fold("workshop.usage", 1, _Counted(), _apply)
+
+
+def bench_usage(book: Conversations, request: requests.GetUsage) -> BenchUsage:
+    """Return what models used for a workbench, the newest turns first.
+
+    Raises:
+        ValidationFailed: `bad_params`.
+        NotFound: there is no such turn to begin before.
+    """
+    if not 0 <= request.limit <= PAGE_MAX:
+        raise ValidationFailed(f"a page has 0 to {PAGE_MAX} turns", reason="bad_params")
+    turns = _asked_for(book, request)
+    counted = book.store.state(stream_of(request.workbench_id), _FOLD)
+    return made_from(
+        BenchUsage,
+        counted.total,
+        by_model=_by_model(counted.models),
+        turns=tuple(_turn(counted, one) for one in turns[: request.limit]),
+        besides=counted.besides,
+        has_more=len(turns) > request.limit,
+    )
+
+
+def _asked_for(book: Conversations, request: requests.GetUsage) -> list[Turn]:
+    known = book.state(request.workbench_id).turns.values()
+    found = sorted(known, key=lambda one: (one.started_ms, one.turn_id), reverse=True)
+    if request.turn_ids is not None:
+        found = [one for one in found if one.turn_id in request.turn_ids]
+    if request.before is None:
+        return found
+    places = [n for n, one in enumerate(found) if one.turn_id == request.before]
+    if not places:
+        raise NotFound("there is no such turn here", reason="not_found")
+    return found[places[0] + 1 :]
+
+
+def _turn(counted: _Counted, turn: Turn) -> TurnUsage:
+    return made_from(
+        TurnUsage,
+        counted.turns.get(turn.turn_id, Used()),
+        turn_id=turn.turn_id,
+        message_id=turn.message_id,
+        user_message_id=turn.user_message_id,
+        flow=turn.flow,
+        mode=turn.mode,
+        status=turn.status,
+        started_at=timestamp(turn.started_ms),
+        model_ids=counted.turn_models.get(turn.turn_id, ()),
+    )
+
+
+def home_usage(book: Conversations, caller: Caller) -> HomeUsage:
+    """Return what models used for every workbench that the caller sees, those in the trash too.
+
+    Calls for no workbench are told to the home's owner alone.
+    """
+    rows, models = [], list[Mapping[str, Used]]()
+    for bench in _benches(book, caller):
+        counted = _counted(book.store, stream_of(bench.workbench_id))
+        models.append(counted.models if counted else {})
+        rows.append(
+            made_from(
+                BenchTotal,
+                counted.total if counted else Used(),
+                workbench_id=bench.workbench_id,
+                name=bench.name,
+                is_deleted=bench.deleted_at is not None,
+                is_readable=counted is not None,
+            )
+        )
+    home = _counted(book.store, HOME) if caller.user is None else None
+    elsewhere = home or _Counted()
+    models.append(elsewhere.models)
+    return made_from(
+        HomeUsage,
+        together(elsewhere.total, *rows),
+        by_model=_by_model(_joined(models)),
+        benches=tuple(sorted(rows, key=lambda one: -one.usage.total_tokens)),
+        elsewhere=elsewhere.total,
+    )
+
+
+def _benches(book: Conversations, caller: Caller) -> Iterator[BenchInfo]:
+    wish = bench_requests.WorkbenchList(limit=_BENCHES, include_trash=True)
+    while True:
+        page = book.bench.list(wish, caller)
+        yield from page.workbenches
+        if page.next_cursor is None:
+            return
+        wish = replace(wish, cursor=page.next_cursor)
+
+
+def _counted(store: Store, stream: str) -> _Counted | None:
+    try:
+        return store.state(stream, _FOLD)
+    except StreamNotHealthy:
+        return None  # told as such: nobody can count it
+
+
+def _joined(models: list[Mapping[str, Used]]) -> dict[str, Used]:
+    names = {name for one in models for name in one}
+    return {name: together(*(one[name] for one in models if name in one)) for name in names}
+
+
+def _by_model(models: Mapping[str, Used]) -> tuple[ModelUsage, ...]:
+    return tuple(
+        made_from(ModelUsage, used, model_id=name) for name, used in sorted(models.items())
+    )
