@@ -144,3 +144,25 @@ def test_killed_after_its_second_batch_only_its_own_message_goes_on(harness, tmp
         assert left == {"table.txt": "rows\none\ntwo\nend\n"}
         assert other.value.code == "DRAFT_EXISTS"
         resumed(start)
+
+
+@pytest.mark.rule("W23.91", "W11.34", "W12.7", "W5.10")
+def test_killed_in_direct_work_it_goes_on_with_what_it_wrote(harness, tmp_path):
+    with started(tmp_path / "start", "sqlite") as start:
+        (start / "direct").touch()
+        (start / "kill").write_text("batch 2")
+        outcome = harness.run(RUN, start)
+        shop, bench, message = story.opened(start)
+        with shop:
+            shop.call("WorkbenchOpen", {"workbench_id": bench})
+            state = shop.call("WorkshopGetState", {"workbench_id": bench})
+            left = files(shop, bench)
+            done = shop.call("WorkshopRunAgent", {"workbench_id": bench, "message_id": message})
+            page = shop.call("WorkshopGetConversation", {"workbench_id": bench})
+            whole = files(shop, bench)
+
+        assert (outcome.ended, state["resumable_turn"]["phase"]) == ("killed", "implement")
+        assert left == {"table.txt": "rows\none\nend\n"}
+        assert (done["status"], whole) == ("complete", story.DIRECTLY_DONE)
+        answers = [m for m in page["messages"] if m["type"] == "assistant_message"]
+        assert [(one["status"], one["text"]) for one in answers] == [("complete", "Two rows.")]

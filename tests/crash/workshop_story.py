@@ -66,6 +66,15 @@ SCRIPT = [
 ]
 
 
+DIRECT = [
+    calls("work", 1, row("one")),
+    calls("work", 2, row("two")),
+    says("work", "Two rows."),
+]
+"""The same by direct work, told where the folder has a file `direct`."""
+DIRECTLY_DONE = {"table.txt": "rows\none\ntwo\nend\n"}
+
+
 def settings(folder: Path) -> dict[str, str]:
     """Return what the story's home is opened with."""
     url = folder / "url"
@@ -88,7 +97,7 @@ def opened(folder: Path) -> tuple[Backshop, str, str]:
     """Open the story's home with its model; the bench and the message."""
     bench, message = (folder / "ids").read_text().split()
     shop = Backshop.open(folder / "home", settings=settings(folder))
-    shop.models.play("story", SCRIPT)
+    shop.models.play("story", DIRECT if (folder / "direct").exists() else SCRIPT)
     return shop, bench, message
 
 

@@ -21,8 +21,8 @@ ITEMS = Injected(
 )
 ORDER = (
     *("rules", "tools", "situation", "skills", "manifest"),  # the system's text
-    *("turn", "workspace-digest", "at-hand", "operations", "styles"),  # of the turn
-    *("changed", "artifacts", "request", "phase"),  # of the phase
+    *("turn", "workspace-digest", "at-hand"),  # of the turn
+    *("operations", "styles", "left-out", "changed", "artifacts", "request", "phase"),
 )
 FILES = (
     FileFact(path="a/book.xlsx", kind="xlsx", size_bytes=9000, sha256="1" * 64),
@@ -54,6 +54,7 @@ def facts(key="research", **changes):
         listing=Listing(FILES),
         at_hand=Shown(files=FILES, contents=CONTENTS, failed={"bad.xlsx": "damaged_file"}),
         sheets={"xlsx": "SHEET"},
+        left_out=("LEFT OUT",),
         changed=Shown(files=(CHANGED,), contents=(Content("note.md", "changed", False),)),
         injected=ITEMS,
         step="Find out $HOME ${step}.",
@@ -129,9 +130,9 @@ def test_what_a_turn_has_in_common_stands_before_what_a_phase_is_about():
     assert len({one.user_texts[0] for one in given.values()}) == 1
     assert len({one.user_texts[1] for one in given.values()}) == len(given)
     turn, phase = given["implement"].user_texts
-    assert turn.index("Today is 2026-01-02") < turn.index("<map ") < turn.index("SHEET")
-    assert turn.index("SHEET") < turn.index("STYLE")
-    assert phase.index("modified in the Draft") < phase.index("PLAN") < phase.index("$HOME")
+    assert turn.index("Today is 2026-01-02") < turn.index("<map ")
+    order = ("SHEET", "STYLE", "LEFT OUT", "modified in the Draft", "PLAN", "$HOME")
+    assert [phase.index(one) for one in order] == sorted(phase.index(one) for one in order)
 
 
 @pytest.mark.rule("W6.4", "W6.5", "W6.8", "W6.14")

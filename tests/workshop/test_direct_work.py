@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.workshop.conftest import Chat, Step, calls, hears, plan, says, write
 
-from backshop.app import About
+from backshop.app import About, Backshop
+from backshop.app.notice.table import Notification
 from backshop.base.limits import WORK_FILES_MAX
 
 PLAN = ("request_plan", {"findings": "Two files.", "items": [{"label": "A"}, {"label": "B"}]})
@@ -19,7 +22,7 @@ def ends(chat: Chat) -> list[str]:
     return [kind.removeprefix("workshop.") for kind in chat.kinds() if "workshop." in kind]
 
 
-@pytest.mark.rule("W11.26", "W1.4")
+@pytest.mark.rule("W11.32", "W1.4")
 def test_direct_work_edits_and_answers_in_one_loop_of_two_calls(chat: Chat) -> None:
     chat.add({"a.md": "red"})
     wire = chat.play([calls("work", 1, write("a.md", "blue")), says("work", "It is blue now.")])
@@ -33,7 +36,7 @@ def test_direct_work_edits_and_answers_in_one_loop_of_two_calls(chat: Chat) -> N
     assert [one.purpose for one in wire.requests] == ["work", "work"]
 
 
-@pytest.mark.rule("W11.26", "W4.2")
+@pytest.mark.rule("W11.32", "W4.2")
 def test_direct_work_is_told_as_implement_item_one_of_one(chat: Chat) -> None:
     chat.add({"a.md": "red"})
     chat.play([calls("work", 1, write("a.md", "blue")), says("work", "Done.")])
@@ -71,7 +74,7 @@ def test_each_request_of_direct_work_begins_with_the_whole_one_before_it(chat: C
         assert after[3][: len(before[3])] == before[3]
 
 
-@pytest.mark.rule("W11.26")
+@pytest.mark.rule("W11.32")
 def test_a_question_is_answered_by_direct_work_without_a_plan_or_a_draft(chat: Chat) -> None:
     chat.add({"a.md": "red"})
     wire = chat.play([says("work", "Red.")])
@@ -83,7 +86,7 @@ def test_a_question_is_answered_by_direct_work_without_a_plan_or_a_draft(chat: C
     assert len(wire.requests) == 1
 
 
-@pytest.mark.rule("W11.26", "W1.5")
+@pytest.mark.rule("W11.32", "W1.5")
 def test_direct_work_that_only_answers_may_write_nothing(chat: Chat) -> None:
     chat.add({"a.md": "red"})
     wire = chat.play(
@@ -101,7 +104,7 @@ def test_direct_work_that_only_answers_may_write_nothing(chat: Chat) -> None:
     assert ["only answers" in one for one in told] == [True, True]
 
 
-@pytest.mark.rule("W11.27")
+@pytest.mark.rule("W11.33")
 def test_a_plan_that_direct_work_asks_for_costs_no_call_of_its_own(chat: Chat) -> None:
     chat.add({"a.md": "red"})
     wire = chat.play(
@@ -131,7 +134,7 @@ def test_a_plan_that_direct_work_asks_for_costs_no_call_of_its_own(chat: Chat) -
     assert "write_text_file on a.md" in shown["research_md"]
 
 
-@pytest.mark.rule("W11.27")
+@pytest.mark.rule("W11.33")
 def test_a_plan_of_one_item_is_refused_and_done_directly(chat: Chat) -> None:
     chat.add({"a.md": "red"})
     one: tuple[str, dict[str, Any]] = ("request_plan", {"findings": "x", "items": [{"label": "A"}]})
@@ -146,7 +149,7 @@ def test_a_plan_of_one_item_is_refused_and_done_directly(chat: Chat) -> None:
     assert "do it directly" in answers[0]
 
 
-@pytest.mark.rule("W11.27")
+@pytest.mark.rule("W11.33")
 def test_direct_work_that_never_plans_is_made_to_and_keeps_what_it_wrote(chat: Chat) -> None:
     chat.add({"a.md": "red"})
     rushed: list[Step] = [calls("work", turn, write(f"{turn}.md", "x")) for turn in range(1, 20)]
@@ -172,7 +175,7 @@ def test_direct_work_that_never_plans_is_made_to_and_keeps_what_it_wrote(chat: C
     assert purposes[WORK_FILES_MAX + 2] == "plan"
 
 
-@pytest.mark.rule("W11.21", "W11.26")
+@pytest.mark.rule("W11.21", "W11.32")
 @pytest.mark.parametrize(
     ("keep", "texts", "said"),
     [
@@ -200,7 +203,7 @@ def test_direct_work_says_itself_that_it_failed(
         assert chat.draft() == texts
 
 
-@pytest.mark.rule("W11.28", "W5.12")
+@pytest.mark.rule("W11.34", "W5.12")
 @pytest.mark.parametrize(
     ("wrote", "error", "status"),
     [
@@ -224,7 +227,7 @@ def test_direct_work_that_breaks_off_keeps_what_it_wrote(
         assert chat.draft() == {"a.md": "blue"}
 
 
-@pytest.mark.rule("W11.28", "W12.2")
+@pytest.mark.rule("W11.34", "W12.2")
 def test_direct_work_goes_on_with_what_it_wrote_and_doubles_nothing(chat: Chat) -> None:
     chat.add({"a.md": "one\n"})
     more = ("edit_text_file", {"path": "a.md", "edits": [{"search": "one", "replace": "one one"}]})
@@ -292,3 +295,136 @@ def test_an_answer_given_again_in_another_flow_is_a_run_of_its_own(chat: Chat) -
 
     assert (other["status"], chat.answer()["text"]) == ("complete", "Red!")
     assert chat.answer()["metadata"]["run_id"] != first
+
+
+@pytest.mark.rule("W11.33", "W11.8")
+def test_a_plan_of_more_than_a_hundred_items_is_to_be_grouped(chat: Chat) -> None:
+    chat.add({"a.md": "red"})
+    many = [{"label": f"Item {number}"} for number in range(101)]
+    wire = chat.play(
+        [
+            calls("work", 1, ("request_plan", {"findings": "x", "items": many})),
+            calls("work", 2, write("a.md", "blue")),
+            says("work", "Done."),
+        ]
+    )
+
+    done = chat.ask()
+
+    assert (done["status"], chat.draft()) == ("complete", {"a.md": "blue"})
+    (told,) = [one.text for one in wire.requests[1].messages if one.role == "tool"]
+    assert "at most 100 items" in told
+    assert [str(one.purpose) for one in wire.requests] == ["work"] * 3
+
+
+@pytest.mark.rule("W11.33")
+@pytest.mark.parametrize("name", ["requests", "calls", "writes", "files"])
+def test_how_much_is_done_directly_is_a_setting(tmp_path: Path, name: str) -> None:
+    settings = {"model.default": "scripted:demo", f"workshop.work_{name}": 2}
+    with Backshop.open(tmp_path / "home", settings=settings) as shop:
+        chat = Chat(shop, tmp_path)
+        chat.add({"a.md": "red"})
+        rushed = [calls("work", turn, write(f"{turn}.md", "x")) for turn in range(1, 20)]
+        wire = chat.play(
+            [
+                *rushed,
+                says("plan", plan("Rest")),
+                calls("implement", 1, write("rest.md", "r")),
+                says("implement", "Wrote it."),
+                says("summary", "All."),
+            ]
+        )
+
+        done = chat.ask("Write many files")
+
+        assert done["status"] == "complete"
+        assert chat.draft() == {"a.md": "red", "1.md": "x", "2.md": "x", "rest.md": "r"}
+        told = [one.text for one in wire.requests[4].messages if "original" not in one.text]
+        assert any("What was written so far, and stays" in one for one in told)
+        assert str(wire.requests[4].purpose) == "plan"
+
+
+@pytest.mark.rule("W15.1", "W15.12", "W10.5", "W23.54")
+def test_direct_work_is_rewound_and_brought_back_like_any_turn(chat: Chat) -> None:
+    chat.add({"a.md": "red"})
+    chat.play([calls("work", 1, write("a.md", "blue")), says("work", "It is blue now.")])
+    message = chat.send("Make a.md blue")
+    done = chat.run(message)
+
+    chat.call("WorkshopUndoToMessage", message_id=message)
+    assert (chat.draft(), chat.published()) == (None, {"a.md": "red"})
+    assert chat.state()["can_regenerate"]
+
+    chat.call("WorkshopRedo")
+    assert chat.draft() == {"a.md": "blue"}
+    assert chat.answer()["message_id"] == done["message_id"]
+
+    again = chat.call("WorkshopRegenerate")
+    assert (again["status"], chat.draft()) == ("complete", {"a.md": "blue"})
+    assert again["message_id"] != done["message_id"]
+
+
+@pytest.mark.rule("W5.11", "W5.9")
+def test_direct_work_that_is_stopped_keeps_what_it_wrote_and_said(chat: Chat) -> None:
+    chat.add({"a.md": "red"})
+    chat.play(
+        [
+            calls("work", 1, write("a.md", "blue")),
+            {
+                "when": {"purpose": "work"},
+                "times": 0,
+                "respond": {"deltas": ["It is ", "blue."], "delay_ms": 50},
+            },
+        ]
+    )
+    message = chat.send()
+
+    def stop(one: Notification) -> bool:
+        if one.name == "WorkshopAssistantStream":
+            chat.call("WorkshopCancelRun")
+        return one.name == "WorkshopTurnFinished"
+
+    with chat.shop.hub.subscribe(About(workbench_id=chat.id)) as news:
+        runner = threading.Thread(target=chat.run, args=(message,))
+        runner.start()
+        hears(news, stop)
+        runner.join()
+
+    answer = chat.answer()
+    assert chat.draft() == {"a.md": "blue"}
+    assert answer["status"] in ("canceled", "complete")
+    assert answer["text"].startswith("It is ")
+
+
+@pytest.mark.rule("W1.4", "M15.10")
+@pytest.mark.parametrize(
+    ("steps", "flow"),
+    [
+        ([says("research", "R"), says("plan", "## Items\nnone"), says("summary", "S")], "rpi"),
+        ([says("work", "W"), says("summary", "S")], "auto"),
+        ([{"times": 0, "respond": {"text": "any"}}], "auto"),
+    ],
+)
+def test_a_script_that_knows_phases_plays_in_phases(
+    chat: Chat, steps: list[Step], flow: str
+) -> None:
+    chat.add({"a.md": "red"})
+    chat.play(steps)
+
+    done = chat.ask("Colour?")
+
+    assert (done["status"], chat.answer()["metadata"]["flow"]) == ("complete", flow)
+    assert chat.state()["flow"] == "auto"
+
+
+@pytest.mark.rule("W1.4")
+def test_a_workbench_of_before_keeps_its_flow_until_the_person_sets_one(tmp_path: Path) -> None:
+    with Backshop.open(tmp_path / "home", settings={"model.default": "scripted:demo"}) as shop:
+        chat = Chat(shop, tmp_path)
+        assert chat.state()["flow"] == "auto"
+        created = next(iter(shop.store.read(f"bench:{chat.id}")))
+        assert (created.kind, created.data["default_flow"]) == ("bench.created", "auto")
+    for name, flow in (("compat", "compat"), ("rpi", "rpi"), ("auto", "auto")):
+        settings = {"model.default": "scripted:demo", "workshop.flow": name}
+        with Backshop.open(tmp_path / "home", settings=settings) as shop:
+            assert shop.call("WorkshopGetState", {"workbench_id": chat.id})["flow"] == flow

@@ -175,12 +175,16 @@ def test_a_map_of_a_file_at_hand_stands_whole_or_is_pointed_at(room):  # noqa: F
 def test_guides_and_operations_are_those_of_the_kinds_in_question(room):  # noqa: F811
     room.add({"plan.xlsx": book(), **{f"n{n}.md": "x" for n in range(5)}})
 
-    assert "xlsx_operations, each" not in "".join(sent(room, request="Sum up n1.md"))
-    asked = sent(room, request="Sum up the plan")[1]
-    assert '<workbench-skill name="xlsx-style-skill">' in asked
-    assert asked.count("Operations of xlsx_operations") == 1  # the guide holds them
-    assert "docx" not in asked
-    wished = sent(room, request="Write a Word document from n1.md")[1]
+    for key in ("work", "implement", "proposal"):
+        assert "xlsx_operations, each" not in "".join(sent(room, key, request="Sum up n1.md"))
+        asked = sent(room, key, request="Sum up the plan")[2]
+        assert '<workbench-skill name="xlsx-style-skill">' in asked
+        assert asked.count("Operations of xlsx_operations") == 1  # the guide holds them
+        assert "docx-style" not in asked
+    for key, mode in (("research", "agent"), ("summary", "agent"), ("work", "ask")):
+        reading = "".join(sent(room, key, request="Sum up the plan", mode=mode))
+        assert "xlsx-style" not in reading  # nothing is written there
+    wished = sent(room, "work", request="Write a Word document from n1.md")[2]
     assert '<workbench-skill name="docx-style-skill">' in wished
     assert "xlsx-style" not in wished
 
@@ -192,25 +196,32 @@ def test_a_small_window_is_told_what_is_left_out_and_keeps_the_persons_style(roo
     room.call("ContextUpdateDirect", category="document-style", files=files, create=True)
     room.add({"plan.xlsx": book(), **{f"n{n}.md": "x" for n in range(5)}})
 
-    large = sent(room, request="Sum up the plan")
-    assert ("MARK-STYLE" in large[0], "MARK-STYLE" in large[1]) == (False, True)
-    assert "left out here" not in large[1]
+    large = sent(room, "work", request="Sum up the plan")
+    assert ("MARK-STYLE" in large[0], "MARK-STYLE" in large[2]) == (False, True)
+    assert "left out here" not in large[2]
 
-    middle = sent(room, request="Sum up the plan", window_tokens=8_192)
-    assert "Operations of xlsx_operations" in middle[1]
-    assert "The style guide for xlsx files is left out here" in middle[1]
-    assert "operations on xlsx files are left out" not in middle[1]
-    assert ("MARK-STYLE" in middle[0], "MARK-STYLE" in middle[1]) == (True, False)
+    middle = sent(room, "work", request="Sum up the plan", window_tokens=5_000)
+    assert "Operations of xlsx_operations" in middle[2]
+    assert "The style guide of xlsx files is left out here" in middle[2]
+    assert ("MARK-STYLE" in middle[0], "MARK-STYLE" in middle[2]) == (True, False)
 
-    small = sent(room, request="Sum up the plan", window_tokens=2_000)
-    assert "The operations on xlsx files are left out here" in small[1]
-    assert "describe_operations" in small[1]
+    small = sent(room, "work", request="Sum up the plan", window_tokens=2_000)
+    assert "The style guide and the operations of xlsx files are left out here" in small[2]
+    assert "describe_operations" in small[2]
     assert "MARK-STYLE" in small[0]
+    for key in ("research", "summary"):
+        assert sent(room, key, request="Sum up the plan", window_tokens=2_000)[0] == small[0]
 
 
 @pytest.mark.rule("B14.15", "B15.4", "B15.5", "W6.9", "W6.11", "W23.10", "W23.11", "P11.76")
-@pytest.mark.parametrize("key", ["research", "plan", "implement", "summary", "reply", "proposal"])
-def test_context_items_are_in_every_phase_in_order(room, key):  # noqa: F811
+@pytest.mark.parametrize(
+    ("key", "guides"),
+    [
+        *(("research", 0), ("plan", 0), ("implement", 1), ("summary", 0)),
+        *(("work", 1), ("reply", 0), ("proposal", 1)),
+    ],
+)
+def test_context_items_are_in_every_phase_in_order(room, key, guides):  # noqa: F811
     def item(category, files):
         files = [{"path": path, "content": content} for path, content in files.items()]
         room.call("ContextUpdateDirect", category=category, files=files, create=True)
@@ -228,7 +239,7 @@ def test_context_items_are_in_every_phase_in_order(room, key):  # noqa: F811
     assert places == sorted(places)
     assert "xlsx-style" not in plain
     assert '<workbench-skill name="document-style">' not in styled
-    assert styled.count('<workbench-skill name="xlsx-style-custom">') == 1
+    assert styled.count('<workbench-skill name="xlsx-style-custom">') == guides
 
 
 @pytest.mark.rule("W16.3", "W6.7")

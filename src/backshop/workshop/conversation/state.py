@@ -97,7 +97,7 @@ class Turn:
     has_steps: bool = False
     """Whether steps say where it is, as they do since 0.2.0."""
     is_direct: bool = False
-    """Whether it works without a plan: its one item is the request (W11.26)."""
+    """Whether it works without a plan: its one item is the request (W11.32)."""
     done_items: int = 0
     boundary: ids.RevisionId | None = None
     """The Draft's revision where phase or item began; None is no Draft (W11.13)."""

@@ -1,7 +1,7 @@
 """What a loop may do: the tools of its phase, and how much direct work goes without a plan.
 
 Counts come from the calls of the loop itself, so that the rule needs no clock and no store (W7.1,
-W11.27).
+W11.33).
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Allowance:
             return self.phase.why or f"{tool} is not used here."
         if self.mode == "ask" and (tool in WRITING_TOOLS or tool == REQUEST_PLAN):
             return ONLY_ANSWERS
-        reached = self._reached(1.0)
+        reached = self._reached(1.0, self.requests - 1)  # calls of the present one are part of it
         if tool in WRITING_TOOLS and reached:
             self.ignored += 1
             return WANTS_PLAN.format(reached)
@@ -78,7 +78,7 @@ class Allowance:
         if tool in WRITING_TOOLS and ok:
             self.writes += 1
             self.files |= {path} if path else set()
-        near = self._reached(_NEAR)
+        near = self._reached(_NEAR, self.requests)
         if not near or self.is_said or self.mode == "ask":
             return None
         self.is_said = True
@@ -89,11 +89,11 @@ class Allowance:
         """Whether the model went on writing although it was told twice that a plan is wanted."""
         return self.ignored >= IGNORED_MAX
 
-    def _reached(self, share: float) -> str:
+    def _reached(self, share: float, requests: int) -> str:
         if self.limits is None:
             return ""
         counted = (
-            (self.requests, self.limits.requests, "requests"),
+            (requests, self.limits.requests, "requests"),
             (self.calls, self.limits.calls, "calls"),
             (self.writes, self.limits.writes, "writes"),
             (len(self.files), self.limits.files, "files written one by one"),

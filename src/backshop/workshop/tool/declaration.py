@@ -1,6 +1,6 @@
 """What a model declares about its own work by a tool: that it needs a plan, or that it failed.
 
-Neither changes a file. The loop's driver reads what was declared once the loop is over (W11.26).
+Neither changes a file. The loop's driver reads what was declared once the loop is over (W11.32).
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ ALL_TOOLS = RESEARCH_TOOLS | _WRITING
 WRITING_TOOLS = _WRITING | {f"{kind}_copy_assets" for kind in ("xlsx", "docx", "pptx")}
 """The tools that write, also under names that older logs have."""
 WORK = "work"
-"""The prompt of direct work; to everybody who watches it is Implement, item 1 of 1 (W11.26)."""
+"""The prompt of direct work; to everybody who watches it is Implement, item 1 of 1 (W11.32)."""
 SUMMARY_TURNS_MAX = 2  # the second only for a model that calls a tool all the same
 
 PHASES: Mapping[str, Phase] = MappingProxyType(

@@ -30,6 +30,7 @@ MADE_BEFORE = (
     "after it may have changed the place again. Make the call once more if it is wanted again. Its "
     "result was:"
 )
+RESULT_LOST = "(not kept; look at the file)"
 WHOLE_FILE = "write_text_file"
 WORKBOOK, FROM_TABLE = "xlsx_operations", "table_update_from_export"
 SET_OPS = frozenset(
@@ -156,9 +157,8 @@ class ToolJournal:
             if entry.turn_id != turn.turn_id:
                 break
             if self._is_equal(entry, call, args) and self._brought_back(entry, call, args):
-                assert entry.result_ref is not None
                 self._replayed = entry
-                return self._book.store.blobs.read(entry.result_ref).decode(errors="replace")
+                return self._result(entry)
         return self._left(known, turn, call, args)
 
     def _left(self, known: WorkshopState, turn: Turn, call: ToolCall, args: BlobId) -> str | None:
@@ -179,11 +179,16 @@ class ToolJournal:
                 continue
             if _sets(call) and _is_written_since(known, turn, entry):
                 return None
-            if entry.success is True and entry.result_ref is not None:
+            if entry.success is not False:  # a crash may have lost its result, not its batch
                 self._replayed = entry
-                said = self._book.store.blobs.read(entry.result_ref).decode(errors="replace")
-                return f"{MADE_BEFORE.format(number)}\n{said}"
+                return f"{MADE_BEFORE.format(number)}\n{self._result(entry)}"
         return None
+
+    def _result(self, entry: ToolEntry) -> str:
+        """Return what a recorded call gave back."""
+        if entry.result_ref is None:
+            return RESULT_LOST
+        return self._book.store.blobs.read(entry.result_ref).decode(errors="replace")
 
     def _is_equal(self, entry: ToolEntry, call: ToolCall, args: BlobId) -> bool:
         loop = self._loop

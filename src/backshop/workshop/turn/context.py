@@ -105,7 +105,7 @@ class LoopEnd:
     response: PromptResponse[Any]
     declared: Declared
     wants_plan: bool = False
-    """Whether it went on writing beyond what is done without a plan (W11.27)."""
+    """Whether it went on writing beyond what is done without a plan (W11.33)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Direct work: one loop that does what is asked and answers, or goes over to a plan (W11.26).
+"""Direct work: one loop that does what is asked and answers, or goes over to a plan (W11.32).
 
 To everybody who watches it is Implement, item 1 of 1. What it wrote stays when it has to stop, and
 whoever goes on is told of it.
@@ -104,7 +104,7 @@ def _end(run: TurnContext, ended: LoopEnd) -> ItemEnd:
 
 
 def _planned(run: TurnContext, ended: LoopEnd) -> HandIn:
-    """Hand in what was found; a plan, its items and a summary follow (W11.27)."""
+    """Hand in what was found; a plan, its items and a summary follow (W11.33)."""
     wished = ended.declared.plan
     said = wished.findings if wished is not None else ended.response.text or NOTHING_SAID
     lead = () if wished is not None else (LIMIT_REACHED,)

@@ -155,7 +155,7 @@ def resume(state: WorkshopState, wish: Resume) -> list[Fact]:
     facts: list[Fact] = []
     if turn.message_id in state.records:
         facts.append(HeadMoved(message_id=turn.user_message_id, actor="agent"))
-    if turn.is_direct and turn.batches:  # it was stopped; what it wrote stays (W11.28)
+    if turn.is_direct and turn.batches:  # it was stopped; what it wrote stays (W11.34)
         facts.append(_left_unfinished(turn, 1, "the work was stopped"))
         facts += _bound(state, wish.revision_id, wish.message_id)
     else:
