@@ -6,9 +6,9 @@
 A real home and a real connection; behind it, on this machine, a model that does each task in the
 fewest sensible calls from what the requests show (`minimal`). Bytes are those of the HTTP bodies.
 The prefix is what a request shares with the start of the one before it, in the order in which
-providers cache: tools, instructions, messages. The time is what passes between an answer of the
-model and the next request, so all of it is ours. With COST_BODIES=FOLDER every request is kept
-there, to be looked at.
+providers cache: tools, instructions, messages. The time is that of the whole turn, from its beginning to its
+end, less that in which the model works out its answers, divided by the calls: all of it is ours. Of
+a busy machine the processor time says more. With COST_BODIES=FOLDER every request is kept there.
 """
 
 from __future__ import annotations
