@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backshop.bench import Content, FileFact, Listing, choose_contents, choose_lines, named_paths
+from backshop.bench import (
+    Content,
+    FileFact,
+    Listing,
+    choose_contents,
+    choose_lines,
+    contents_room,
+    named_paths,
+    spoken_of,
+)
 
 WINDOW = 200_000
 
@@ -77,21 +86,47 @@ def test_names_are_found_whole_or_by_their_last_part():
     assert found == {"a/Budget 2025.xlsx", "x/a.txt"}
 
 
+@pytest.mark.rule("W6.8")
+def test_files_are_spoken_of_by_name_or_by_a_word_that_few_names_have():
+    paths = ["q3/Umsatz-Prognose.xlsx", "notes.md", "a1.txt", *(f"report {n}.md" for n in range(6))]
+
+    assert spoken_of(paths, ["Was sagt die prognose?"]) == {"q3/Umsatz-Prognose.xlsx"}
+    assert spoken_of(paths, ["Read my NOTES and a1.txt"]) == {"notes.md", "a1.txt"}
+    assert spoken_of(paths, ["Sum up each report"]) == frozenset()  # six names have the word
+    assert spoken_of(paths, ["Look into q3"]) == frozenset()  # of the folder, and too short
+    assert spoken_of(paths, ["txt, xlsx"]) == frozenset()  # an ending is no word of a name
+    assert spoken_of(paths[:8], ["Sum up each report"]) == set(paths[3:8])
+
+
 @pytest.mark.rule("W6.8", "W23.8")
-def test_contents_take_a_quarter_of_the_window_named_ones_first():
+def test_contents_of_files_spoken_of_take_a_quarter_of_the_window_and_no_others():
     contents = [Content(f"{n:02}.xlsx", "m" * 4_000) for n in range(100)]
+    room = contents_room(100_000)
+    assert room == 25_000
 
-    found = choose_contents(contents, window_tokens=100_000, named={"99.xlsx"}, changed={"98.xlsx"})
+    one = choose_contents(contents, room_tokens=room, spoken={"99.xlsx", "98.xlsx"})
+    assert [found.path for found in one] == ["98.xlsx", "99.xlsx"]
 
-    assert len(found) == 25
-    assert [one.path for one in found][-2:] == ["98.xlsx", "99.xlsx"]
-    assert [one.path for one in found][:2] == ["00.xlsx", "01.xlsx"]
+    every = choose_contents(contents, room_tokens=room, spoken=[found.path for found in contents])
+    assert [found.path for found in every] == [f"{n:02}.xlsx" for n in range(25)]
+
+
+@pytest.mark.rule("W6.8")
+@pytest.mark.parametrize(("window", "shown"), [(200_000, 20), (8_000, 4)])
+def test_where_nobody_spoke_of_a_file_small_ones_give_an_overview(window: int, shown: int):
+    contents = [Content(f"{n:03}.csv", "m" * 400) for n in range(40)]
+    contents.append(Content("000-large.csv", "m" * 9_000))
+
+    found = choose_contents(contents, room_tokens=contents_room(window))
+
+    assert [one.path for one in found] == [f"{n:03}.csv" for n in range(shown)]
 
 
 @pytest.mark.rule("W6.8")
 def test_at_most_60_contents_the_smaller_first():
     contents = [Content(f"{n:03}.csv", "m" * (200 - n)) for n in range(100)]
+    paths = {one.path for one in contents}
 
-    found = choose_contents(contents, window_tokens=WINDOW)
+    found = choose_contents(contents, room_tokens=contents_room(WINDOW), spoken=paths)
 
     assert [one.path for one in found] == [f"{n:03}.csv" for n in range(40, 100)]

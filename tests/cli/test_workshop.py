@@ -109,6 +109,27 @@ def test_the_facts_of_a_turn_are_the_same_in_terminal_history_export_and_python(
     assert (list(answer.facts_lines), answer.facts.files) == (facts, ())
 
 
+@pytest.mark.rule("W11.29", "B13.10")
+def test_what_wants_a_look_first_is_marked_in_terminal_history_review_and_python(run, tmp_path):
+    run("bench", "create", "Talk")
+    steps = story(("a.txt", "https://evil.example\n"))
+    with Backshop.open(tmp_path / "home") as shop:
+        shop.models.play("hosts", steps)
+        talk = shop.workshop("Talk")
+        talk.use_model("scripted:hosts")
+        answer = talk.send("Write a.txt")
+
+    line = "New host evil.example: 1 mention in a.txt."
+    told, review = run("history", "Talk")[1], run("review", "Talk")[1]
+    data = json.loads(run("review", "Talk", "--json")[1])
+
+    assert (answer.facts_first, answer.facts_lines[0]) == (1, line)
+    assert f"! {line}\n| 1 file was changed:" in told
+    assert review.splitlines()[0] == f"! {line}"
+    assert review.count(line) == 1
+    assert (data["draft_facts_first"], data["draft_facts"][0]) == (1, line)
+
+
 @pytest.mark.rule("W1.4", "S4.2")
 def test_the_flow_of_a_workbench_is_shown_and_chosen(run):
     run("bench", "create", "Plain")

@@ -35,8 +35,6 @@ def assets(kind: str, giver: Any, taker: Any) -> Iterator[dict[str, Any]]:
     ids = [entry["asset_id"] for entry in listed if isinstance(entry, dict) and "asset_id" in entry]
     if kind == "xlsx":
         name = found["sheets"][0]
-        inside: Any = xlsx.get_styles(giver, name)
-        ids += [entry["asset_id"] for entry in inside.get("cell_style_assets", [])]
         ids += [f"column_widths:{name}"]
         ids += [f"conditional_formats:{one['sheet']}" for one in found["conditional_formats"]]
     place: dict[str, Any] = {"target": "0", "target_slide": 0, "target_shape": 0}

@@ -120,9 +120,10 @@ def test_styles_images_headers_and_page_are_listed(giver):
         "font_size": 13.0,
         "bold": True,
         "color": "#123456",
-        "alignment": None,
-        "in_use": True,
+        "count": 1,
+        "paragraphs": "1",
     }
+    assert "Heading 9" in data["other_styles"]["paragraph"]
     order = [(entry["type"], entry["asset_id"]) for entry in data["styles"]]
     assert order == sorted(order)
     image = data["image_assets"][0]

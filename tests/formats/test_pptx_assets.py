@@ -108,13 +108,11 @@ def test_layouts_theme_fonts_texts_and_images_are_listed(giver):
     assert data["fonts"] == [{"family": "Georgia", "count": 1}]
     assert data["text_style_assets"][1] == {
         "asset_id": "text_style:0:1",
-        "slide_index": 0,
-        "shape_index": 1,
-        "shape_name": "Content Placeholder 2",
         "font_name": "Georgia",
         "font_size": 31.0,
         "bold": True,
-        "color": None,
+        "count": 1,
+        "shapes": ["0:1"],
     }
     assert data["image_assets"][0]["asset_id"] == "image:0:2"
 

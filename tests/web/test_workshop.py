@@ -392,6 +392,31 @@ def test_a_paused_turn_is_resumed_on_the_page_while_its_draft_exists(served, new
     assert served.paths(bench) == {"a.txt", "b.txt", "c.txt"}
 
 
+@pytest.mark.rule("W11.29", "B13.10", "U3.1")
+def test_new_hosts_and_what_is_gone_stand_first_and_apart_in_answer_and_review(served, new_page):
+    bench = served.bench("Hosts", {"a.txt": "line\n" * 30, "b.txt": "b"})
+    steps = story(("a.txt", "see https://evil.example\n"), ("b.txt", "c\n"), answer="Done.")
+    served.shop.models.play("hosts", steps)
+    served.call("WorkshopSwitchModel", workbench_id=bench, model_id="scripted:hosts")
+    page = new_page(f"/bench/{bench}")
+    send(page, "Shorten a.txt")
+    page.wait_for_url("**/review", timeout=TURN_MS)
+    first = [
+        "New host evil.example: 1 mention in a.txt.",
+        "Not named in the request: b.txt.",
+        "Gone from a.txt: 29 of 30 lines.",
+    ]
+
+    for address in (f"/bench/{bench}/review", f"/bench/{bench}?stay=1"):
+        page.goto(served.address + address)
+        page.locator(".turn-facts.first").wait_for()
+        assert page.locator(".turn-facts.first li").all_inner_texts() == first
+        assert page.locator(".turn-facts li").all_inner_texts()[:4] == [
+            *first,
+            "2 files were changed:",
+        ]
+
+
 @pytest.mark.rule("W11.20", "U3.1", "W11.23")
 def test_what_is_true_of_a_turn_stands_under_its_answer_and_in_the_review(served, new_page):
     bench = served.bench("Lies", {"a.txt": "a"})

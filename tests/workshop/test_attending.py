@@ -1,13 +1,19 @@
-"""The model sees results whole while fresh, then receipts; the journal gets every call."""
+"""The model sees each result once and for all, long ones as receipts; the journal gets all."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import pytest
 
 from backshop.models import scripted
 from backshop.models.messages import Role
 from backshop.prompts import MarkdownSection, Prompt, Session, Tool, ToolResult
-from backshop.workshop.tool.tool_result import ToolAttendant
+from backshop.workshop.tool.allowance import Allowance
+from backshop.workshop.tool.declaration import Declared
+from backshop.workshop.tool.phase import PHASES, PhaseKey
+from backshop.workshop.tool.tool_result import Manner, ToolAttendant
 
 
 @dataclass(frozen=True)
@@ -45,9 +51,9 @@ class Journal:
     def recorded(self, call):
         return None
 
-    def called(self, called, receipt):
+    def called(self, called):
         number = len(self.entries) + 40
-        self.entries[-1] = (number, called.ok, len(called.text), receipt(number))
+        self.entries[-1] = (number, called.ok, len(called.text))
         return number
 
     def warned(self, call, count):
@@ -56,27 +62,87 @@ class Journal:
     def said(self, text):
         raise AssertionError
 
+    def progressed(self, text):
+        pass
 
-def test_results_age_from_request_to_request():
-    names = ["a.txt", "b.txt", "c.txt", "d.txt", "e.txt"]
-    reads = [
+
+@dataclass
+class Space:
+    declared: Declared = field(default_factory=Declared)
+
+
+def attendant(journal, window=200_000):
+    return ToolAttendant(
+        journal,
+        Allowance(PHASES[PhaseKey.RESEARCH]),
+        workspace=Space(),  # type: ignore[arg-type]  # tools of these tests use none
+        manner=Manner(window_tokens=window),
+    )
+
+
+def reads(*sizes):
+    return [
         {
             "respond": {
-                "tool_calls": [{"name": "read_file", "arguments": {"path": name, "size": 15_000}}]
+                "tool_calls": [{"name": "read_file", "arguments": {"path": name, "size": size}}]
             }
         }
-        for name in names
+        for name, size in zip(("a.txt", "b.txt", "c.txt", "d.txt", "e.txt"), sizes, strict=False)
     ]
-    adapter, journal = scripted([*reads, {"respond": {"text": "done"}}]), Journal()
+
+
+@pytest.mark.rule("W8.5", "W6.16", "W23.19")
+def test_results_are_cut_when_they_are_first_sent_and_never_later():
+    steps = [*reads(15_000, 15_000, 17_000, 15_000, 2_000), {"respond": {"text": "done"}}]
+    adapter, journal = scripted(steps), Journal()
+
+    adapter.attended(PROMPT, attendant=attendant(journal), session=Session(), parse_output=False)
+
+    *_, last = adapter.requests
+    shown = [one.text for one in last.messages if one.role is Role.TOOL]
+    assert shown[2].startswith('<data name="read_file c.txt #43" id="')
+    assert "Receipt of read_file, entry 43, 17000 bytes." in shown[2]
+    assert [len(text) > 15_000 for text in shown] == [True, True, False, True, False]
+    for before, after in pairwise(adapter.requests):
+        assert after.messages[: len(before.messages)] == before.messages
+    sizes = (15_000, 15_000, 17_000, 15_000, 2_000)
+    assert journal.entries == [(41 + n, True, size) for n, size in enumerate(sizes)]
+
+
+@pytest.mark.rule("W8.5")
+def test_a_small_window_gets_receipts_of_what_a_large_one_gets_whole():
+    adapter, journal = scripted([*reads(2_000, 4_000), {"respond": {"text": "done"}}]), Journal()
 
     adapter.attended(
-        PROMPT, attendant=ToolAttendant(journal), session=Session(), parse_output=False
+        PROMPT, attendant=attendant(journal, 8_192), session=Session(), parse_output=False
     )
 
     *_, last = adapter.requests
     shown = [one.text for one in last.messages if one.role is Role.TOOL]
-    assert shown[0].startswith('<data name="read_file a.txt #41" id="')
-    assert "Receipt of read_file, entry 41, 15000 bytes." in shown[0]
-    assert [len(text) > 15_000 for text in shown] == [False, False, True, True, True]
-    assert [entry[:3] for entry in journal.entries] == [(41 + n, True, 15_000) for n in range(5)]
-    assert "entry 43" in journal.entries[2][3]
+    assert ["Receipt of read_file" in one for one in shown] == [False, True]
+
+
+@pytest.mark.rule("W7.1", "W8.3", "W23.14")
+def test_a_tool_that_is_offered_and_not_of_the_phase_is_refused_with_the_phases_sentence():
+    calls = [{"name": "write_text_file", "arguments": {"path": "a.txt"}}]
+    adapter = scripted([{"respond": {"tool_calls": calls}}, {"respond": {"text": "done"}}])
+    journal, ran = Journal(), []
+
+    def write(params, *, context):
+        ran.append(params)
+        return ToolResult(ok=True, message="ok")
+
+    wrote = Tool("write_text_file", "Write.", Size, write, effects="write")
+    prompt: Prompt[None] = Prompt(
+        "tests/x",
+        "z",
+        sections=[MarkdownSection("Do", "It.", key="do", tools=(READ, wrote))],
+        purpose="research",
+    )
+
+    adapter.attended(prompt, attendant=attendant(journal), session=Session(), parse_output=False)
+
+    told = adapter.requests[-1].messages[-1].text
+    assert "tool_not_available" in told
+    assert PHASES[PhaseKey.RESEARCH].why in told
+    assert (ran, journal.entries[0][1]) == ([], False)

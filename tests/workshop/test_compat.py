@@ -112,7 +112,7 @@ def test_a_proposal_is_repaired_once_with_what_was_wrong(compat):
     compat.ask()
 
     assert compat.draft() == {"a.md": "new\n"}
-    told = wire.requests[-1].system_text
+    told = wire.requests[-1].messages[-1].text
     assert "There is no JSON object in the answer." in told
 
 
@@ -313,6 +313,7 @@ def test_a_provider_that_does_not_answer_fails_the_turn_visibly(compat):
 @pytest.mark.rule("W14.1", "W3")
 def test_one_message_of_a_workbench_with_flow_rpi_is_answered_with_flow_compat(chat):
     chat.add({"a.md": "old\n"})
+    chat.call("WorkshopSetFlow", flow="rpi")
     chat.play(proposes(changeset()))
     message = chat.send("Change it")
 

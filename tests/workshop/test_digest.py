@@ -221,12 +221,12 @@ def test_the_prompt_of_a_turn_can_be_shown(room):  # noqa: F811
     room.add({"a.txt": "x"})
     session = digests(room).session(room.id)
     gathered = room.shop.gatherer.gather(
-        Call(key="summary", bench_id=room.id, window_tokens=9_000, request="Hello")
+        Call(key="summary", bench_id=room.id, window_tokens=9_000, step="Hello")
     )
     adapter = scripted([{"respond": {"text": "hi"}}] * 2)
     adapter.attended(build_prompt("summary", gathered.facts), attendant=Beside(), session=session)
     first = room.call("PromptShow", turn_id="turn_1", phase="summary")
-    again = Call(key="summary", bench_id=room.id, window_tokens=9_000, request="Hello again")
+    again = Call(key="summary", bench_id=room.id, window_tokens=9_000, step="Hello again")
     facts = room.shop.gatherer.gather(again).facts
     adapter.attended(build_prompt("summary", facts), attendant=Beside(), session=session)
 
@@ -241,8 +241,9 @@ def test_the_prompt_of_a_turn_can_be_shown(room):  # noqa: F811
         with pytest.raises(BackshopError) as refused:
             room.call("PromptShow", turn_id="turn_1", phase="summary", number=number)
         assert refused.value.code == "NOT_FOUND"
-    assert shown["text"] == f"{request.system_text}\n\n{request.dialogue[0].text}"
-    assert [one["path"] for one in shown["parts"]][:2] == ["rules", "phase"]
+    said = [one.text.strip("\n") for one in request.messages]
+    assert shown["text"].strip("\n") == "\n\n".join(said)
+    assert [one["path"] for one in shown["parts"]][:2] == ["rules", "tools"]
     assert shown["phase"] == "summary"
     with pytest.raises(BackshopError) as caught:
         room.call("PromptShow", turn_id="turn_2")

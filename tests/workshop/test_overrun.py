@@ -17,7 +17,7 @@ from backshop.prompts import ToolContext, invoke
 from backshop.testing.ambient import FixedClock
 from backshop.workshop import AgentSpace, agent_tools
 from backshop.workshop.errors import CallGivenUp
-from backshop.workshop.tool.tool_log import Loop, ToolJournal
+from backshop.workshop.tool.tool_log import UNHEARD, Loop, ToolJournal
 
 
 @pytest.fixture
@@ -111,9 +111,7 @@ def test_a_late_handler_does_not_write_as_the_call_after_it(chat):
     chat.add({"a.txt": "one"})
     book = chat.shop.workshops.book
     loop = Loop(bench_id=chat.id, turn_id=None, phase="implement", lease=None, model_id="m")
-    journal = ToolJournal(
-        book, loop, publish=lambda *_: None, said=lambda _: None, check=lambda: None
-    )
+    journal = ToolJournal(book, loop, publish=lambda *_: None, said=UNHEARD, check=lambda: None)
     author = Author(source=Source(kind="workshop", ref="turn"))
     space = AgentSpace(book.bench, chat.id, author, journal.commit, book)
     tool = next(one for one in agent_tools() if one.name == "write_text_file")

@@ -58,21 +58,21 @@ def test_files_stand_in_the_prompt_by_map_text_or_placeholder(room):  # noqa: F8
         }
     )
 
-    text = text_of(room)
+    text = text_of(room, request="Compare book, bad.xlsx, small, large, tiny and blob")
 
     assert "book.xlsx (xlsx" in text
     assert '<map name="book.xlsx"' in text
     assert '<file name="small.md"' in text
     assert '<map name="large.md"' in text
     assert '<map name="tiny.csv"' in text
-    line = next(one for one in text.splitlines() if one.startswith("- bad.xlsx"))
+    line = next(one for one in text.splitlines() if one.startswith("- bad.xlsx (xlsx, 19 bytes)"))
     assert "unavailable" in line
     tool = next(one for one in TOOLS if one.name == "get_file_map")
     context = ToolContext(workspace=Workspace(room.shop.benches, room.id, AGENT))
     asked = invoke(tool, tool.decode({"path": "bad.xlsx"}), context=context)
     assert (asked.ok, asked.code) == (False, "corrupt_file")  # who asks for the map gets the error
     line = next(one for one in text.splitlines() if one.startswith("- blob.bin"))
-    assert "content unavailable (opaque)" in line
+    assert "content unavailable: opaque" in line
 
 
 class NoTree:
@@ -102,37 +102,64 @@ def test_a_tree_that_cannot_be_read_is_an_error(room):  # noqa: F811
     assert (caught.value.code, caught.value.reason) == ("FILE_READ_FAILED", "manifest_unavailable")
 
 
-@pytest.mark.rule("W6.2")
-def test_each_phase_sees_the_files_it_needs(room):  # noqa: F811
+def sent(room: Room, key="research", **fields) -> tuple[str, ...]:  # noqa: F811
+    """Return the texts of a call: the system's, that of the turn, that of the phase."""
+    call = {"request": "Go on", "window_tokens": WINDOW, **fields}
+    gathered = gatherer(room).gather(Call(key=key, bench_id=room.id, **call))
+    rendered = build_prompt(key, gathered.facts).render(session=Session())
+    return (rendered.system_text, *rendered.user_texts)
+
+
+@pytest.mark.rule("W6.2", "W6.4", "W6.16")
+def test_each_phase_sees_the_turns_files_alike_and_then_what_it_needs(room):  # noqa: F811
     room.add({"one.csv": "a\n1\n", "two.csv": "a\n1\n", "three.csv": "a\n1\n"})
-    room.write({"two.csv": "a\n2\n"})
+    room.add({f"x{n}.csv": f"a\n{n}\n" for n in range(9)})
+    room.write({"two.csv": "a,b\n2,3\n", "new.md": "hello"})
     research = Artifacts(research="Only one.csv matters.")
 
-    whole = text_of(room, "implement")
-    plan = text_of(room, "plan", artifacts=research)
-    summary = text_of(room, "summary")
-    none = text_of(room, "compression")
+    asked = {"request": "Look into three.csv"}
+    whole = sent(room, "implement", **asked)
+    plan = sent(room, "plan", artifacts=research, **asked)
+    summary = sent(room, "summary", **asked)
+    none = sent(room, "compression", **asked)
 
-    assert whole.count("<map ") == 3
-    assert ('<map name="one.csv"' in plan, plan.count("<map ")) == (True, 1)
-    assert ('<map name="two.csv"' in summary, summary.count("<map ")) == (True, 1)
-    assert none.count("<map ") == 0
-    for text in (whole, plan, summary, none):
-        assert "modified in the Draft" in text
-        assert text.count("\n- ") >= 3
+    assert whole[:2] == plan[:2] == summary[:2]
+    assert "- two.csv (csv)" in whole[0]
+    assert "new.md" not in whole[0] + whole[1]  # the turn did not begin with it
+    assert ('<map name="three.csv"' in whole[1], whole[1].count("<map ")) == (True, 1)
+    for text in (whole[2], plan[2], summary[2], none[-1]):
+        assert ("two.csv" in text) is (text is not none[-1])
+    assert ('<map name="two.csv"' in whole[2], '<file name="new.md"' in whole[2]) == (True, True)
+    assert ('<map name="one.csv"' in plan[2], plan[2].count("<map ")) == (True, 2)
+    assert "- two.csv (csv, 8 bytes, modified in the Draft)" in summary[2]
+    assert "- new.md (text, 5 bytes, added in the Draft)" in summary[2]
+    assert summary[2].count("<map ") == "".join(none).count("<map ") == 0
+
+
+@pytest.mark.rule("W6.8")
+def test_of_few_files_all_are_at_hand_of_many_those_spoken_of(room):  # noqa: F811
+    room.add({f"t{n}.csv": "a\n1\n" for n in range(3)})
+    assert sent(room)[1].count("<map ") == 3
+
+    room.add({f"u{n}.csv": "a,b\n1,2\n" for n in range(9)})
+    said = Excerpt((Line("m1", "user", "What is in u3.csv?"), Line("m2", "assistant", "u4.csv")))
+    texts = sent(room, excerpt=said, request="And in t1.csv?")
+    assert sorted(re.findall(r'<map name="(\w+)', texts[1])) == ["t1", "u3"]
+
+    long_ago = Excerpt((*said.lines, *(Line(f"m{n}", "user", "Yes") for n in range(3, 6))))
+    texts = sent(room, excerpt=long_ago, request="And in t1.csv?")
+    assert re.findall(r'<map name="(\w+)', texts[1]) == ["t1"]
 
 
 @pytest.mark.rule("M14.3", "W6.8", "W6.14")
-def test_a_map_stands_whole_or_is_pointed_at(room):  # noqa: F811
+def test_a_map_of_a_file_at_hand_stands_whole_or_is_pointed_at(room):  # noqa: F811
     rows = "".join(f"{n},{n}\n" for n in range(50))
     room.add({f"t{n}.csv": ",".join(f"c{m}" for m in range(n + 2)) + f"\n{rows}" for n in range(9)})
+    asked = " ".join(f"t{n}.csv" for n in range(9))
 
     def maps(window: int) -> tuple[set[str], str]:
-        gathered = gatherer(room).gather(
-            Call(key="research", bench_id=room.id, window_tokens=window, request="Go on")
-        )
-        text = build_prompt("research", gathered.facts).render(session=Session()).text
-        return set(re.findall(r"<map .*?</map", text, re.DOTALL)), text
+        texts = sent(room, window_tokens=window, request=asked)
+        return set(re.findall(r"<map .*?</map", texts[1], re.DOTALL)), texts[1]
 
     whole, _ = maps(200_000)
     some, text = maps(6_000)
@@ -142,6 +169,43 @@ def test_a_map_stands_whole_or_is_pointed_at(room):  # noqa: F811
     assert some != set()
     assert text.count("map: use get_file_map") == 9 - len(some)
     assert all(f"- t{n}.csv" in text for n in range(9))
+
+
+@pytest.mark.rule("B15.4", "W6.11")
+def test_guides_and_operations_are_those_of_the_kinds_in_question(room):  # noqa: F811
+    room.add({"plan.xlsx": book(), **{f"n{n}.md": "x" for n in range(5)}})
+
+    assert "xlsx_operations, each" not in "".join(sent(room, request="Sum up n1.md"))
+    asked = sent(room, request="Sum up the plan")[1]
+    assert '<workbench-skill name="xlsx-style-skill">' in asked
+    assert asked.count("Operations of xlsx_operations") == 1  # the guide holds them
+    assert "docx" not in asked
+    wished = sent(room, request="Write a Word document from n1.md")[1]
+    assert '<workbench-skill name="docx-style-skill">' in wished
+    assert "xlsx-style" not in wished
+
+
+@pytest.mark.rule("W6.11", "W6.14")
+def test_a_small_window_is_told_what_is_left_out_and_keeps_the_persons_style(room):  # noqa: F811
+    head = "---\nname: document-style\ndescription: d\n---\n"
+    files = [{"path": "SKILL.md", "content": f"{head}## Formatting Rules\n- MARK-STYLE\n"}]
+    room.call("ContextUpdateDirect", category="document-style", files=files, create=True)
+    room.add({"plan.xlsx": book(), **{f"n{n}.md": "x" for n in range(5)}})
+
+    large = sent(room, request="Sum up the plan")
+    assert ("MARK-STYLE" in large[0], "MARK-STYLE" in large[1]) == (False, True)
+    assert "left out here" not in large[1]
+
+    middle = sent(room, request="Sum up the plan", window_tokens=8_192)
+    assert "Operations of xlsx_operations" in middle[1]
+    assert "The style guide for xlsx files is left out here" in middle[1]
+    assert "operations on xlsx files are left out" not in middle[1]
+    assert ("MARK-STYLE" in middle[0], "MARK-STYLE" in middle[1]) == (True, False)
+
+    small = sent(room, request="Sum up the plan", window_tokens=2_000)
+    assert "The operations on xlsx files are left out here" in small[1]
+    assert "describe_operations" in small[1]
+    assert "MARK-STYLE" in small[0]
 
 
 @pytest.mark.rule("B14.15", "B15.4", "B15.5", "W6.9", "W6.11", "W23.10", "W23.11", "P11.76")
@@ -157,7 +221,7 @@ def test_context_items_are_in_every_phase_in_order(room, key):  # noqa: F811
         item(name, {"SKILL.md": f"{head}## Formatting Rules\n- MARK-{name}\n"})
 
     plain = text_of(room, key)
-    styled = text_of(room, key, request="Make a spreadsheet")
+    styled = text_of(room, key, request="Make a spreadsheet")  # of a kind nobody has yet
 
     marks = ["MARK-SITUATION", "MARK-company", "MARK-department", "MARK-document-style"]
     places = [plain.index(mark) for mark in marks]
@@ -199,8 +263,9 @@ def test_the_conversation_is_told_with_the_request_at_its_end(room):  # noqa: F8
         session=Session(),
     )
 
-    said = [one.text for one in adapter.requests[0].dialogue]
-    assert said == ["first", "done", "now"]
+    said = adapter.requests[0].dialogue
+    assert [one.text for one in said[:3]] == ["first", "done", "now"]
+    assert [one.is_context for one in said] == [False, False, False, True, True]
 
 
 LONG = Excerpt(
@@ -238,10 +303,11 @@ def test_older_messages_are_summed_up_by_one_call(room):  # noqa: F811
     ]
     assert request.purpose.value == "compression"
     assert request.max_output_tokens == 2_000
-    assert "Person: text 0" in request.system_text
+    said = "\n".join(one.text for one in request.messages)
+    assert "Person: text 0" in said
     assert "- a.csv" in request.system_text
-    assert "<map " not in request.system_text
-    assert "text 12" not in request.system_text
+    assert "<map " not in said
+    assert "text 12" not in said
 
 
 @pytest.mark.rule("M14.4", "W17.3", "M19.38")

@@ -5,20 +5,25 @@ from __future__ import annotations
 import pytest
 
 from backshop.bench import TOOLS
-from backshop.workshop.tool.phase import PHASES, WRITING_TOOLS, PhaseKey
+from backshop.workshop.prompt.gathering import tools_of
+from backshop.workshop.tool.phase import PHASES, WORK, WRITING_TOOLS, PhaseKey
 
 
 @pytest.mark.rule("W7.1", "P7.3")
-def test_research_and_plan_have_some_tools_and_implement_has_all():
-    counts = {key.value: (len(one.tools), one.max_turns) for key, one in PHASES.items()}
+def test_research_uses_13_tools_plan_3_and_implement_all_but_the_one_that_asks_for_a_plan():
+    counts = {str(key): (len(one.tools), one.max_turns) for key, one in PHASES.items()}
 
     assert counts == {
-        "research": (14, 30),
-        "plan": (2, 10),
-        "implement": (26, 30),
-        "summary": (0, 1),
+        "work": (25, 30),
+        "research": (13, 30),
+        "plan": (3, 10),
+        "implement": (24, 30),
+        "summary": (0, 2),
     }
-    assert PHASES[PhaseKey.IMPLEMENT].tools == {one.name for one in TOOLS} | {"recall_tool_result"}
+    own = {"recall_tool_result", "report_failure"}
+    assert PHASES[PhaseKey.IMPLEMENT].tools == {one.name for one in TOOLS} | own
+    assert PHASES[WORK].tools == {one.name for one in tools_of(WORK, "auto")}
+    assert all(one.why for key, one in PHASES.items() if key != WORK)
 
 
 @pytest.mark.rule("W7.12")

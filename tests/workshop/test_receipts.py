@@ -1,4 +1,4 @@
-"""What the model sees of results: whole while fresh, then a receipt it can go on with."""
+"""What the model sees of results: the whole, or a receipt it can go on with."""
 
 from __future__ import annotations
 
@@ -9,50 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backshop.workshop.tool import receipt
-from backshop.workshop.tool.receipt import CallResult, Shelf, place_of
+from backshop.workshop.tool.receipt import place_of
+from backshop.workshop.tool.tool_result import whole_max_bytes
 
 
-def result(size: int, number: int = 1) -> CallResult:
-    return CallResult(whole="x" * size, receipt=f"receipt {number}")
-
-
-@pytest.mark.rule("W8.5")
+@pytest.mark.rule("W8.5", "W23.18", "W23.19")
 @pytest.mark.parametrize(
-    ("size", "is_whole"), [(1_500, True), (10 * 1024, True), (16 * 1024, True), (16_385, False)]
+    ("window", "most"),
+    [(1_000_000, 16 * 1024), (40_960, 16 * 1024), (8_192, 3_276), (4_096, 2_048), (1_024, 2_048)],
 )
-def test_a_fresh_result_is_whole_up_to_16_kib(size, is_whole):
-    assert Shelf().add(result(size)).results[0].is_whole is is_whole
-
-
-@pytest.mark.rule("W8.5", "W8.7")
-def test_what_was_recalled_is_whole_while_fresh():
-    shelf = Shelf().add(result(20_000), recalled=True)
-
-    assert shelf.results[0].is_whole
-
-
-@pytest.mark.rule("W8.5", "W23.19")
-def test_past_48_kib_the_oldest_become_receipts_and_small_ones_stay():
-    shelf = Shelf()
-    for number, size in enumerate((14_000, 2_000, 14_000, 14_000, 14_000)):
-        shelf = shelf.add(result(size, number))
-
-    assert [one.is_whole for one in shelf.results] == [False, True, False, True, True]
-    assert shelf.shown()[0] == "receipt 0"
-    assert sum(one.shown_bytes for one in shelf.results) <= 32 * 1024
-
-
-@given(sizes=st.lists(st.integers(0, 20_000), max_size=30))
-def test_a_receipt_never_becomes_whole_again_and_the_two_newest_are_kept(sizes):
-    shelf = Shelf()
-    for number, size in enumerate(sizes):
-        before = shelf
-        shelf = shelf.add(result(size, number))
-        was = [one.is_whole for one in before.results]
-        now = [one.is_whole for one in shelf.results[:-1]]
-        assert all(earlier or not later for earlier, later in zip(was, now, strict=True))
-        assert shelf.results[-1].is_whole == (size <= 16 * 1024)
-        assert [one.receipt for one in shelf.results] == [f"receipt {n}" for n in range(number + 1)]
+def test_a_result_is_whole_up_to_a_tenth_of_the_window_16_kib_at_the_most(window, most):
+    assert whole_max_bytes(window) == most
 
 
 TABLE = {
@@ -80,7 +47,18 @@ MAP = {
     "sha256": "0" * 64,
     "sheets": [{"name": f"Sheet {n}", "range": "A1:Z99", "cells": {}} for n in range(300)],
 }
-STYLES = {"format": "xlsx", "fonts": [{"index": n, "name": f"F{n}"} for n in range(400)]}
+STYLES = {
+    "format": "xlsx",
+    "cell_styles": [
+        {
+            "asset_id": f"cell_style:S!A{n}",
+            "style": {"font_bold": True, "fill_color": f"#1F4E{n}"},
+            "count": 8,
+            "cells": [f"S!A{n}:H{n}"],
+        }
+        for n in range(10, 90)
+    ],
+}
 
 
 @pytest.mark.rule("W8.6")
@@ -91,7 +69,7 @@ STYLES = {"format": "xlsx", "fonts": [{"index": n, "name": f"F{n}"} for n in ran
         ("read_file", READ, ["a.txt", '"line_start":1', "total_chunks", "line 0", "line 399"]),
         ("list_files", LISTING, ["200 files of 5000", "f0.csv", "f9.csv", "f199.csv"]),
         ("get_file_map", MAP, ["xlsx", "sheets 300", "Sheet 0", "A1:Z99"]),
-        ("xlsx_get_styles", STYLES, ["fonts 400", "F0"]),
+        ("xlsx_get_styles", STYLES, ["cell_styles 80", "S!A10:H10", "fill_color #1F4E10"]),
         ("other", ["x" * 9000], ["Text of 1 lines"]),
     ],
 )

@@ -19,7 +19,7 @@ SWITCHED = "(Note: another model answers from here on.)\n\n"
 def conversation(wire, purpose="research"):
     """Return what the last call of a purpose was told, oldest first."""
     last = [one for one in wire.requests if one.purpose.value == purpose][-1]
-    return [one.text.removeprefix(SWITCHED) for one in last.dialogue]
+    return [one.text.removeprefix(SWITCHED) for one in last.dialogue if not one.is_context]
 
 
 @pytest.mark.rule("P7.5", "P7.11", "P2.13")
@@ -32,7 +32,8 @@ def test_the_prompt_behind_an_answer_can_be_shown(chat):
     first = chat.call("PromptShow", message_id=done["message_id"], phase="research")
 
     sent = [one for one in wire.requests if one.purpose.value == "summary"][-1]
-    assert shown["text"] == f"{sent.system_text}\n\n{sent.dialogue[0].text}"
+    said = [sent.system_text, *(one.text for one in sent.messages if one.is_context)]
+    assert shown["text"].strip("\n") == "\n\n".join(one.strip("\n") for one in said)
     assert {"rules", "manifest", "workspace-digest"} <= {one["path"] for one in shown["parts"]}
     assert "list_files" in first["tools"]
 
@@ -71,12 +72,12 @@ def test_where_the_conversation_alone_went_back_the_next_prompts_say_that_files_
 
     def told() -> dict[str, bool]:
         return {
-            one.purpose.value: FILES_ARE_NEWER in one.system_text + one.dialogue[0].text
+            one.purpose.value: FILES_ARE_NEWER in one.messages[-1].text
             for one in list(wire.requests)[before:]
         }
 
     chat.ask("Third")
-    assert told()["research"] == (way == "chat_only")
+    assert told() == dict.fromkeys(("research", "plan", "summary"), way == "chat_only")
     before = len(wire.requests)
     chat.ask("Fourth")
     assert True not in told().values()
@@ -121,12 +122,12 @@ def test_what_is_not_conversation_is_never_shortened(chat, answer):
     step = {"when": {"purpose": "compression"}, "times": 0, "respond": answer}
     wire = chat.play([*QUIET, says("summary", "y" * 9_000), step])
     chat.ask("Question 0")
-    before = system_of(wire)
+    before = material_of(wire)
     for number in range(1, 6):
         chat.ask(f"Question {number}")
     newest = "Now this: " + "word " * 1_500
     chat.ask(newest)
-    after = system_of(wire)
+    after = material_of(wire)
 
     assert "compression" in {one.purpose.value for one in wire.requests}
     assert conversation(wire)[-1].strip() == newest.strip()
@@ -138,8 +139,10 @@ def test_what_is_not_conversation_is_never_shortened(chat, answer):
     assert before.split("\n## 2.")[0] == after.split("\n## 2.")[0] != before
 
 
-def system_of(wire):
-    return [one for one in wire.requests if one.purpose.value == "research"][-1].system_text
+def material_of(wire):
+    """Return what the last research was told beside the conversation."""
+    last = [one for one in wire.requests if one.purpose.value == "research"][-1]
+    return "\n".join(one.text for one in last.messages if one.role == "system" or one.is_context)
 
 
 def maps_of(text):
@@ -187,10 +190,13 @@ def test_each_phase_is_told_its_step_and_its_artifacts(chat):
     )
     chat.ask("Write b")
 
-    said = {one.purpose.value: one.system_text for one in wire.requests}
+    said = {
+        one.purpose.value: [told.text for told in one.messages if told.is_context][-1]
+        for one in wire.requests
+    }
     assert "Find out what the request asks" in said["research"]
     assert "RESEARCH TEXT" in said["plan"]
-    assert "RESEARCH TEXT" not in said["implement"]
+    assert "RESEARCH TEXT" in said["implement"]
     assert "- [ ] 1. Write b.txt" in said["implement"]
     assert "- [x] 1. Write b.txt" in said["summary"]
     assert "REPORT TEXT" in said["summary"]

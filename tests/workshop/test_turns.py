@@ -35,7 +35,7 @@ def phases(chat) -> list[tuple[str, str]]:
 
 
 @pytest.mark.rule("M5.3", "M5.1", "W16.3")
-def test_each_phase_and_each_item_begins_a_chain_of_its_own(chat):
+def test_a_tool_is_required_once_a_turn_and_never_again(chat):
     chat.add({"a.txt": "one\n"})
     wire = chat.play(story(("b.txt", "b"), ("c.txt", "c")))
     chat.ask("Write two files")
@@ -45,17 +45,18 @@ def test_each_phase_and_each_item_begins_a_chain_of_its_own(chat):
         body = openai_responses.body(replace(request, model_id=model.model_id), model)
         results = sum(one.role is Role.TOOL for one in request.messages)
         seen.append((request.purpose.value, results, body.get("tool_choice")))
-        assert ("tools" in body) == ("tool_choice" in body) == ("parallel_tool_calls" in body)
+        assert body["parallel_tool_calls"] is False
+        assert request.tools == wire.requests[0].tools
 
     assert seen == [
         ("research", 0, "required"),
         ("research", 1, "auto"),
-        ("plan", 0, "required"),
-        ("implement", 0, "required"),
+        ("plan", 0, "auto"),
+        ("implement", 0, "auto"),
         ("implement", 1, "auto"),
-        ("implement", 0, "required"),
+        ("implement", 0, "auto"),
         ("implement", 1, "auto"),
-        ("summary", 0, None),
+        ("summary", 0, "auto"),
     ]
 
 
@@ -131,7 +132,7 @@ def test_a_question_is_answered_without_a_draft(chat, mode):
     chat.add({"a.txt": "one\n"})
     wire = chat.play(
         [
-            calls("research", 1, ("list_files", {})),
+            calls("research", 1, ("list_files", {}), write("a.txt", "two\n")),
             says("research", "There is 1 row."),
             says("plan", "## Items\nnone"),
             says("summary", "It has 1 row."),
@@ -144,8 +145,11 @@ def test_a_question_is_answered_without_a_draft(chat, mode):
     assert chat.answer()["text"] == "It has 1 row."
     purposes = [request.purpose.value for request in wire.requests]
     assert ("plan" in purposes) == (mode == "agent")
-    offered = {tool.name for request in wire.requests for tool in request.tools}
-    assert "write_text_file" not in offered
+    entries = chat.call("WorkshopGetToolLog")["entries"]
+    assert [(one["tool"], one.get("error")) for one in entries] == [
+        ("list_files", None),
+        ("write_text_file", "tool_not_available"),
+    ]
     summary = wire.requests[-1]
     assert "There is 1 row." in "\n".join(message.text for message in summary.messages)
 

@@ -78,6 +78,8 @@ def _every_operation(name: str, used: Any) -> list[dict[str, Any]]:
         {"op": "delete_sheet", "sheet": name},
         {"op": "set_cells", "cells": [{"cell": "A1", "value": NEW, "style": {"font_bold": True}}]},
         {"op": "set_range", "start": f"C{below}", "values": [[1, "x"], [None, True]]},
+        {"op": "fill_formula", "range": f"C{below}:D{below + 3}", "formula": "=SUM(A$1:A1)"},
+        {"op": "replace_text", "search": "e", "replace": "€€"},
         {"op": "append_rows", "values": [["x", 2]], "style": {"fill_color": "#FFEEDD"}},
         {"op": "clear_range", "range": last, "what": "all"},
         {"op": "set_style", "range": "A1:C3", "style": {"number_format": "0.0", "wrap_text": True}},

@@ -861,7 +861,7 @@ def test_a_part_nothing_leads_to_is_not_written_over(tmp_path, out):
 
     assert result.effects.collateral == ()
     styles: Any = xlsx.get_styles(source(out), "S")  # openpyxl goes by the name of the part
-    assert styles["cell_style_assets"][0]["style"]["font_bold"] is True
+    assert styles["cell_styles"][0]["style"]["font_bold"] is True
     assert members(out)["xl/styles.xml"] == members(made.path)["xl/styles.xml"]
 
 

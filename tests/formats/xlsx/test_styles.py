@@ -180,15 +180,12 @@ def test_the_style_report(tmp_path):
     assert found["named_styles"] == [
         {"asset_id": "named_style:Normal", "type": "named_style", "name": "Normal", "builtin": True}
     ]
-    assert [item["code"] for item in found["number_formats"]] == ["0.00%", "General"]
-    assert found["fonts"][1]["bold"] is True
+    assert [item["code"] for item in found["number_formats"]] == ["0.00%"]
     assert found["column_widths"] == {"S": {"B:C": 20.7109375}}
     assert found["conditional_formats"] == [{"sheet": "S", "range": "A1:A9", "type": "cellIs"}]
-    assert found["cell_style_assets"] == [
+    assert found["cell_styles"] == [
         {
             "asset_id": "cell_style:S!A1",
-            "type": "cell_style",
-            "cells": ["A1:B2"],
             "style": {
                 "font_name": "Calibri",
                 "font_size": 11,
@@ -199,8 +196,64 @@ def test_the_style_report(tmp_path):
                 "number_format": "0.00%",
             },
             "named_style": "Normal",
+            "count": 4,
+            "cells": ["S!A1:B2"],
         }
     ]
+
+
+@pytest.mark.rule("F21.1")
+def test_each_look_in_use_is_told_once_with_its_ranges(tmp_path):
+    path = tmp_path / "a.xlsx"
+    with xlsxwriter.Workbook(str(path)) as file:
+        head = file.add_format({"bold": True, "bg_color": "#1F4E78", "font_color": "#FFFFFF"})
+        money = file.add_format({"num_format": "#,##0.00"})
+        for n in range(60):  # defined, and used by nobody
+            file.add_format({"font_size": 20 + n, "bg_color": f"#0000{n:02X}"})
+        for name in ("Orders", "More"):
+            sheet = file.add_worksheet(name)
+            sheet.write_row(0, 0, ["a", "b", "c"], head)
+            for row in range(1, 400):
+                sheet.write(row, 0, row)
+                if row != 200:
+                    sheet.write_row(row, 1, [row, row], money)
+
+    found: Any = xlsx.get_styles(source(path))
+    one: Any = xlsx.get_styles(source(path), "More")
+
+    told = [(s["style"].get("fill_color"), s["count"], s["cells"]) for s in found["cell_styles"]]
+    assert told == [
+        ("#1F4E78", 6, ["Orders!A1:C1", "More!A1:C1"]),
+        (None, 798, ["Orders!A2:A400", "More!A2:A400"]),
+        (
+            None,
+            1592,
+            ["Orders!B2:C200", "Orders!B202:C400", "More!B2:C200", "More!B202:C400"],
+        ),
+    ]
+    assert [s["cells"] for s in one["cell_styles"]] == [
+        ["More!A1:C1"],
+        ["More!A2:A400"],
+        ["More!B2:C200", "More!B202:C400"],
+    ]
+    assert len(json.dumps(found)) < 4096
+
+
+@pytest.mark.rule("F21.1")
+def test_a_look_in_very_many_places_tells_some_and_counts_the_rest(tmp_path):
+    path = tmp_path / "a.xlsx"
+    with xlsxwriter.Workbook(str(path)) as file:
+        sheet = file.add_worksheet("S")
+        grey = file.add_format({"bg_color": "#EEEEEE"})
+        for row in range(100):
+            sheet.write(row, 0, row, grey if row % 2 else None)
+
+    found: Any = xlsx.get_styles(source(path))
+
+    plain, striped = found["cell_styles"]
+    assert (striped["count"], len(striped["cells"]), striped["more_ranges"]) == (50, 10, 40)
+    assert plain["count"] == 50
+    assert "seen_to" not in found
 
 
 @pytest.mark.rule("F22.1", "F22.2", "F32.86")

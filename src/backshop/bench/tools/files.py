@@ -22,7 +22,7 @@ def described(text: str) -> dict[str, object]:
     return {"description": text}
 
 
-VERSION = described("published: as it was before the Draft")
+VERSION = described("published: before the Draft")
 NOTE: dict[str, object] = {"max_length": NOTE_MAX_CHARS}  # in what language: prompts say it once
 
 

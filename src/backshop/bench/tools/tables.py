@@ -10,7 +10,7 @@ from typing import Any
 from backshop.formats import Applied, OpenTable, Source, Warn
 from backshop.prompts import Tool, ToolContext, ToolResult
 
-from .files import NOTE, VERSION, described
+from .files import NOTE, described
 from .workspace import Workspace, answered
 
 _QUERY = described("SELECT over `data`")
@@ -23,7 +23,6 @@ class TableRef:
     path: str
     sheet: str | None = None
     range: str | None = None
-    version: str | None = field(default=None, metadata=VERSION)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +83,7 @@ class TableUpdate(TableRef):
 
 
 def _opened(room: Workspace, ref: TableRef, source: Source | None = None) -> OpenTable:
-    found = source or room.source(ref.path, ref.version)
+    found = source or room.source(ref.path)
     return room.bench.formats.open_table(found, ref.sheet, ref.range)
 
 
@@ -98,7 +97,7 @@ def _asking(
             found: Mapping[str, Any] = ask(_opened(room, params, source), params)
             return found
 
-        return answered(lambda: room.look(params.path, work, params.version))
+        return answered(lambda: room.look(params.path, work))
 
     return handler
 

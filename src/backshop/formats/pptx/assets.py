@@ -18,7 +18,6 @@ from backshop.formats.warning import Warnings
 from backshop.formats.write.asset_request import (
     AssetRequest,
     applied,
-    asset_ids,
     copy_each,
     no_target,
     read_requests,
@@ -29,7 +28,7 @@ from .application import Watch, focus_of, open_for_writing
 from .deck import Deck, Layout, Slide
 from .edit import Editor
 from .shape import Shape, append_shape, drop, free_shape_id, set_box, whole
-from .styles import get_styles
+from .styles import known_assets
 from .text import place
 
 _LINKS = (n.a("hlinkClick"), n.a("hlinkMouseOver"))
@@ -62,7 +61,7 @@ def copy_assets(source: Source, target: Source, assets: Json, out: Path) -> Appl
     copied = copy_each(
         requests,
         lambda one: _ACTS[one.kind](copier, one) if one.kind in _ACTS else None,
-        lambda: asset_ids(get_styles(source), "layouts", "text_style_assets", "image_assets"),
+        lambda: known_assets(source),
     )
     effects = watch.report(editor)
     focus = focus_of(effects, taker, editor)

@@ -7,12 +7,14 @@ from collections import Counter
 
 from backshop.formats.errors import fail
 from backshop.formats.protocol import Json, Source
+from backshop.formats.write.asset_request import asset_ids
 
 from . import names as n
 from .deck import Deck
 from .extract import run_look, theme_fonts
 
 COPYABLE = ("text_style", "image", "layout")
+_SHAPES = 10  # told of one look; all are counted
 
 
 def get_styles(source: Source, sheet: str | None = None) -> dict[str, Json]:
@@ -25,10 +27,21 @@ def get_styles(source: Source, sheet: str | None = None) -> dict[str, Json]:
         "layouts": _layouts(deck),
         "theme": _theme(deck),
         "fonts": _fonts(deck),
-        "text_style_assets": _text_styles(deck),
+        "text_style_assets": _by_look(_text_styles(deck)),
         "image_assets": _images(deck),
         "supported_copy_asset_types": list(COPYABLE),
     }
+
+
+def known_assets(source: Source) -> list[str]:
+    """Return the ids of all that could be copied."""
+    deck = Deck.open(source)
+    found: dict[str, Json] = {
+        "layouts": _layouts(deck),
+        "texts": [*_text_styles(deck)],
+        "images": _images(deck),
+    }
+    return asset_ids(found, "layouts", "texts", "images")
 
 
 def _layouts(deck: Deck) -> list[Json]:
@@ -78,8 +91,9 @@ def _fonts(deck: Deck) -> list[Json]:
     return [{"family": name, "count": counts[name]} for name in sorted(counts) if name]
 
 
-def _text_styles(deck: Deck) -> list[Json]:
-    found: list[Json] = []
+def _text_styles(deck: Deck) -> list[dict[str, Json]]:
+    """Return the looks of the texts of all shapes, one by one."""
+    found: list[dict[str, Json]] = []
     for slide in deck.slides:
         for shape in slide.shapes:
             body = shape.text_body
@@ -90,9 +104,6 @@ def _text_styles(deck: Deck) -> list[Json]:
             found.append(
                 {
                     "asset_id": f"text_style:{slide.index}:{shape.index}",
-                    "slide_index": slide.index,
-                    "shape_index": shape.index,
-                    "shape_name": shape.name,
                     "font_name": look["font_name"],
                     "font_size": look["size_pt"],
                     "bold": look["bold"],
@@ -100,6 +111,20 @@ def _text_styles(deck: Deck) -> list[Json]:
                 }
             )
     return found
+
+
+def _by_look(texts: list[dict[str, Json]]) -> list[Json]:
+    """Return each look once, with the shapes that have it as `slide:shape`, the first few."""
+    same: dict[tuple[Json, ...], list[dict[str, Json]]] = {}
+    for one in texts:
+        look = tuple(value for key, value in one.items() if key != "asset_id")
+        same.setdefault(look, []).append(one)
+    told: list[Json] = []
+    for shapes in same.values():
+        shown = {key: value for key, value in shapes[0].items() if value is not None}
+        places = [str(one["asset_id"]).partition(":")[2] for one in shapes[:_SHAPES]]
+        told.append({**shown, "count": len(shapes), "shapes": places})
+    return told
 
 
 def _images(deck: Deck) -> list[Json]:

@@ -46,6 +46,8 @@ class StrictLimits:
     unions: int | None = None
     properties: int = 5000
     depth: int = 10
+    own_optional: int = 5
+    """Of one tool: a model writes each of them in every strict call, most of them as null."""
 
 
 OPENAI_LIMITS = StrictLimits()
@@ -145,10 +147,10 @@ def strict_optional(schema: Schema) -> dict[str, Any]:
 
 
 def relaxed(schema: Schema) -> dict[str, Any]:
-    """Return the original less `$schema` and `default`, for servers without strict tools (M6.3)."""
+    """Return the original less what is not for a model, where strict is not asked for (M6.3)."""
     plain: dict[str, Any] = {}
     for key, value in sorted(schema.items()):
-        if key in ("$schema", "default"):
+        if key in ("$schema", "default") or (key == "additionalProperties" and value is not False):
             continue
         if key in _NAMED:
             plain[key] = {name: _relax(part) for name, part in value.items()}
@@ -227,7 +229,7 @@ class _Size:
 
     def is_within(self, limits: StrictLimits) -> bool:
         is_small = self.depth <= limits.depth and self.properties <= limits.properties
-        return self.can_be_strict and is_small
+        return self.can_be_strict and is_small and self.optional <= limits.own_optional
 
 
 @lru_cache(maxsize=_KEPT_MAX)

@@ -14,7 +14,7 @@ from backshop.base.redact import MASK, Redactor
 
 from .. import errors
 
-_CONTEXT = (  # the only message texts we look at, with _QUOTA; lower case
+_CONTEXT = (  # the only message texts we look at, with _QUOTA and _SPENT; lower case
     "context_length_exceeded",
     "context length",
     "context window",
@@ -34,7 +34,9 @@ _QUOTA = (
     "billing",
     "credit balance",
     "spending limit",
+    "enforced_spend_limit_reached",
 )
+_SPENT = ("api usage limits", "credit balance")  # a limit that Anthropic tells as a bad request
 _REASONS = ("error", "message", "detail", "msg")  # where providers say why, outermost first
 _WORD = re.compile(r"[a-z_]{1,64}")
 _SAID_MAX_CHARS = 300
@@ -65,7 +67,8 @@ def from_status(
         return errors.ContextExhausted(
             "the request is longer than the model's window", detail=detail
         )
-    if status == 402 or (status == 403 and _mentions(text, _QUOTA)):
+    is_spent = status == 400 and _mentions(text, _SPENT)
+    if status == 402 or is_spent or (status == 403 and _mentions(text, _QUOTA)):
         return _quota()
     if status == 403 and _mentions(text, _MODEL_OR_REGION):
         return errors.RequestRejected("the provider does not offer this model here", detail=detail)

@@ -14,7 +14,7 @@ from backshop.base.ambient import Clock
 from backshop.base.limits import ERROR_BODY_MAX_BYTES
 
 from ..catalog.catalog import ProviderRecord
-from ..errors import AuthFailed, EgressBlocked, ModelError, RequestRejected
+from ..errors import AuthFailed, EgressBlocked, ModelError, RateLimited, RequestRejected
 from ..messages import Purpose
 from . import fault
 from .address import Resolver, resolve
@@ -88,12 +88,14 @@ class Channel:
     def referred(self, error: ModelError, said: str) -> ModelError:
         """Return the error with what the provider said about it (M11.6).
 
-        Where it refuses the key or the request, only its own words say what to change.
+        Where it refuses the key, the request or to be paid more, only its own words say what to
+        change, or until when.
         """
         body = said[:ERROR_BODY_MAX_BYTES]
         error.detail_ref = self.keep(body)
         reason = fault.said(body, self.key)
-        if reason and isinstance(error, AuthFailed | RequestRejected):
+        is_spent = isinstance(error, RateLimited) and error.reason == "quota"
+        if reason and (is_spent or isinstance(error, AuthFailed | RequestRejected)):
             error.message = f"{error.message} ({reason})"
         return error
 

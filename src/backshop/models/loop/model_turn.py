@@ -202,11 +202,13 @@ class Turns:
     def _guarded(self, one: Checked, notices: list[str]) -> Checked:
         """Return the call, refused if it was made too often; warn before that (W9.2)."""
         attendant, watch = self._attendant, self._watch
-        if attendant is None or watch is None or one.problem is not None:
+        if attendant is None or watch is None or _is_settled(one.problem):
             return one
         call = one.call
-        if (why := attendant.refusal(call)) is not None:
+        if (why := attendant.refusal(call)) is not None:  # whatever its arguments are (W8.2)
             return replace(one, problem=Problem(NOT_HERE, why))
+        if one.problem is not None:
+            return one
         watch.guard, verdict = watch.guard.see(call.name, call.arguments, attendant.tree_id())
         count = watch.guard.seen.count(watch.guard.seen[-1])
         if verdict is Verdict.STOP:
@@ -257,6 +259,13 @@ class Turns:
 
     def _loop(self, message: str, reason: str) -> PromptEvaluationError:
         return evaluation_error(LoopDetected(message, reason=reason), self._prompt_name, Phase.TOOL)
+
+
+def _is_settled(problem: Problem | None) -> bool:
+    """Whether a call is answered before anybody asks what it may do: unreadable, or too many."""
+    if problem is None:
+        return False
+    return problem.unparsable or problem.reason in (OVER_CAP, NOT_HERE)
 
 
 def _chars(messages: list[Message]) -> int:

@@ -99,7 +99,6 @@ class TurnParams:
 
     today: date
     mode: str
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,9 +187,10 @@ def build_prompt(key: str, facts: PromptInputs) -> Prompt[Any]:
         _Manifest(_manifest(facts)),
         _turn(facts),
         WorkspaceDigest(overflow="summary", role="user"),
-        *_shown("at-hand", "Files at hand", facts.at_hand, "workspace"),
+        *_shown("at-hand", "Files at hand", facts.at_hand, "workspace", _elsewhere(facts)),
         *_sheets(facts),
         *_styles(facts),
+        *_left_out(facts),
         *_shown("changed", "Files of this phase", facts.changed, "turn"),
         *_artifacts(kind, facts.artifacts),
         *_request(kind, facts),
@@ -244,13 +244,12 @@ def _phase(key: str, kind: PromptKind, facts: PromptInputs) -> Section:
 def _turn(facts: PromptInputs) -> Section:
     return MarkdownSection(
         "This turn",
-        "Today is ${today}. ${mode}\n${notes}",
+        "Today is ${today}. ${mode}",
         key="turn",
         params=TurnParams,
         default_params=TurnParams(
             today=facts.today,
             mode=prompt_text.MODES.get(facts.mode, ""),
-            notes=facts.left_out,
         ),
         role="user",
         stability="workspace",
@@ -272,7 +271,14 @@ def _manifest(facts: PromptInputs) -> ManifestParams:
     )
 
 
-def _shown(key: str, title: str, shown: Shown, stability: Stability) -> Iterable[Section]:
+def _elsewhere(facts: PromptInputs) -> str:
+    """Say of a file at hand that is too large where its content is to be had (W6.14)."""
+    return prompt_text.MAP_BY_TOOL if facts.tools else prompt_text.NOT_SHOWN
+
+
+def _shown(
+    key: str, title: str, shown: Shown, stability: Stability, elsewhere: str = ""
+) -> Iterable[Section]:
     """Give files with their sizes and, each in its frame, what is in them (W6.4, W6.5)."""
     if not shown.files:
         return
@@ -287,7 +293,8 @@ def _shown(key: str, title: str, shown: Shown, stability: Stability) -> Iterable
         )
         for one in shown.contents
     ]
-    lines = "\n".join(f"{one.detail}{_mark(one, forms, shown.failed)}" for one in shown.files)
+    marks = ((one, _mark(one, forms, shown.failed) or elsewhere) for one in shown.files)
+    lines = "\n".join(f"{one.detail}{mark}" for one, mark in marks)
     yield _Text(title, lines, key=key, children=children, role="user", stability=stability)
 
 
@@ -303,7 +310,7 @@ def _mark(one: FileFact, forms: Mapping[str, str], failed: Mapping[str, str]) ->
 def _sheets(facts: PromptInputs) -> Iterable[Section]:
     if facts.sheets:
         text = "\n\n".join(facts.sheets.values())
-        yield _Text("Operations", text, key="operations", role="user", stability="workspace")
+        yield _Text("Operations", text, key="operations", role="user")
 
 
 def _told(facts: PromptInputs) -> Iterable[Section]:
@@ -316,16 +323,24 @@ def _told(facts: PromptInputs) -> Iterable[Section]:
 
 def _styles(facts: PromptInputs) -> Iterable[Section]:
     if facts.injected.styles:
-        yield _group("Styles", "styles", facts.injected.styles, role="user")
+        yield _group("Styles", "styles", facts.injected.styles, role="user", stability="turn")
+
+
+def _left_out(facts: PromptInputs) -> Iterable[Section]:
+    if facts.left_out:
+        yield _Text("Left out", "\n".join(facts.left_out), key="left-out", role="user")
 
 
 def _group(
-    title: str, key: str, told: tuple[ContextText, ...], *, role: Role = "system"
+    title: str,
+    key: str,
+    told: tuple[ContextText, ...],
+    *,
+    role: Role = "system",
+    stability: Stability = "workspace",
 ) -> Section:
-    children = [
-        _Text(_title(one.name), one.text, key=one.key, stability="workspace") for one in told
-    ]
-    return _Text(title, "", key=key, children=children, role=role, stability="workspace")
+    children = [_Text(_title(one.name), one.text, key=one.key, stability=stability) for one in told]
+    return _Text(title, "", key=key, children=children, role=role, stability=stability)
 
 
 def _artifacts(kind: PromptKind, given: Artifacts) -> Iterable[Section]:

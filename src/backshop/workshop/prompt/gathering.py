@@ -45,6 +45,7 @@ _NAMED_IN_MESSAGES = 3  # W6.7
 _FEW_FILES = 3  # a bench of no more is at hand as a whole
 _MORE_TOKENS = 2_000  # of files that a phase is about beside those at hand
 _WITHOUT_CONTENTS = frozenset(("compression", "context-process"))
+_WRITING = frozenset(("work", "implement", "proposal"))
 _WITH_CHANGES = frozenset(("work", "plan", "implement", "proposal", "reply"))
 
 Inject = Callable[..., Injected]
@@ -117,9 +118,11 @@ class Gatherer:
             at_hand = self._at_hand(began.files, about, room)
         left = room - _tokens(at_hand.contents)
         injected = self._injected(call, sorted(about), asked)
-        if call.mode == "ask":  # nothing is written, so nothing has to look like anything
-            injected = replace(injected, styles=())
         injected, sheets, left_out = _fitting(injected, left * CHARS_PER_TOKEN)
+        if left_out and not injected.styles:  # the person's own style stands among the skills then
+            injected = replace(injected, skills=self._injected(call, (), ()).skills)
+        if call.mode == "ask" or call.key not in _WRITING:  # nothing written, nothing to look alike
+            injected, sheets, left_out = replace(injected, styles=()), {}, ()
         moment = call.began_ms if call.began_ms is not None else self._clock.now_ms()
         facts = PromptInputs(
             listing=choose_lines(

@@ -65,6 +65,8 @@ Never report work as done that the tools did not confirm: what they did is shown
 """
 
 MODES = {"ask": "This turn only answers: nothing can be changed in it."}
+MAP_BY_TOOL = " — map: use get_file_map"
+NOT_SHOWN = " — too large to stand here"
 NO_SHEET = (
     "The style guide and the operations of {} files are left out here: they do not fit this "
     "model's window. describe_operations gives the operations one by one."

@@ -33,9 +33,7 @@ class PlannedItem:
     """One piece of work."""
 
     label: str = field(metadata={"min_length": 1, "max_length": 200})
-    description: str = field(
-        default="", metadata={"description": "Which file, where, how to tell it is done"}
-    )
+    description: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,10 +44,9 @@ class RequestPlan:
         metadata={
             "min_length": 1,
             "max_length": FINDINGS_MAX_CHARS,
-            "description": "What you found, for whoever works on the items",
         }
     )
-    items: list[PlannedItem] = field(metadata={"description": "In order, at least two"})
+    items: list[PlannedItem]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,9 +54,7 @@ class ReportFailure:
     """Arguments of report_failure."""
 
     reason: str = field(metadata={"min_length": 1, "max_length": REASON_MAX_CHARS})
-    keep_changes: bool = field(
-        default=False, metadata={"description": "Whether what you wrote stays"}
-    )
+    keep_changes: bool = False
 
 
 @dataclass(slots=True)
@@ -94,15 +89,15 @@ def _report_failure(params: ReportFailure, *, context: ToolContext) -> ToolResul
 DECLARING_TOOLS = (
     Tool(
         REQUEST_PLAN,
-        "Go over to a plan, for requests of several separate pieces of work: what you found, and "
-        "the items. They are then worked on one by one; what you wrote so far stays.",
+        "Plan a request of several separate pieces of work: what you found, and two or more items, "
+        "then worked on one by one. What you wrote stays.",
         RequestPlan,
         _request_plan,
         effects="state",
     ),
     Tool(
         REPORT_FAILURE,
-        "Say that what was asked cannot be done, or only in part. Then tell the person.",
+        "Say that the work failed, or is done in part; then tell the person why.",
         ReportFailure,
         _report_failure,
         effects="state",

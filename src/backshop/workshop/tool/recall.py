@@ -18,6 +18,8 @@ class AgentSpace(Workspace):
     """A bench as tools see it, together with the log of what they gave back before."""
 
     book: Conversations | None = None
+    recall_max_bytes: int = RECALL_MAX_BYTES
+    """What a call gives back at the most; less where a model's window is small."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,9 +48,8 @@ def _slice(room: AgentSpace, params: RecallResult) -> dict[str, object]:
     if not known.is_turn_active(entry.turn_id):
         raise ValidationFailed("this result belongs to work taken back", reason="entry_inactive")
     data = room.book.store.blobs.read(entry.result_ref)
-    found = recall(
-        entry.entry_id, entry.tool, data, offset=params.offset, max_bytes=params.max_bytes
-    )
+    most = min(params.max_bytes, room.recall_max_bytes)
+    found = recall(entry.entry_id, entry.tool, data, offset=params.offset, max_bytes=most)
     return asdict(found)
 
 

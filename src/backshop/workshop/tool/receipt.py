@@ -22,6 +22,8 @@ RECALL = "recall_tool_result"
 _LINE_CHARS = 200
 _SHAPE_MAX_BYTES = 1200  # leaves the larger part of a receipt to its preview
 _NAMES = ("name", "path", "title", "text", "heading", "label", "id", "index", "asset_id", "code")
+_BESIDE = frozenset({*_NAMES, "type", "style_id", "builtin", "count", "paragraphs", "shapes"})
+_LOOKS = 20  # of one style report
 _SIZES = ("range", "rows", "row_count", "columns", "column_count", "size_bytes", "lines", "count")
 
 
@@ -178,13 +180,37 @@ def _listing(value: Mapping[str, Any]) -> tuple[str, list[str]]:
 
 
 def _styles(value: Mapping[str, Any]) -> tuple[str, list[str]]:
+    """Describe a style report: how many of each kind, then looks with where they are used."""
     counts = [f"{key} {len(one)}" for key, one in value.items() if isinstance(one, list | dict)]
     preview = [
-        f"{key}: {', '.join(_named(item) for item in one[:8])}"
+        line
         for key, one in value.items()
         if isinstance(one, list) and one
+        for line in _looks(key, one)
     ]
     return f"Styles of {value.get('format')}: {', '.join(counts)}.", preview or [_compact(value)]
+
+
+def _looks(key: str, items: Sequence[Any]) -> Iterator[str]:
+    """Yield a line for each of the first looks, or one with the names of what has none."""
+    told = [one for one in items if isinstance(one, Mapping) and "count" in one]
+    if not told:
+        yield f"{key}: {', '.join(_named(item) for item in items[:8])}"
+        return
+    for one in told[:_LOOKS]:
+        own = one.get("style")
+        look = own if isinstance(own, Mapping) else {k: one[k] for k in one if k not in _BESIDE}
+        where = one.get("cells") or one.get("paragraphs") or one.get("shapes")
+        yield _cut_line(f"{_named(one)} ×{one['count']} at {_flat(where)}: {_flat(look)}")
+    if len(told) > _LOOKS:
+        yield f"{key}: … {len(told) - _LOOKS} more"
+
+
+def _flat(value: Any) -> str:
+    """Return a look or a list of places as a reader of one line takes it in."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {one}" for key, one in value.items()) or "plain"
+    return ", ".join(map(str, value[:4])) if isinstance(value, list) else str(value)
 
 
 def _structure(value: Mapping[str, Any]) -> tuple[str, list[str]]:

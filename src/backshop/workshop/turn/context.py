@@ -42,7 +42,7 @@ from ..tool.allowance import Allowance, WorkLimits
 from ..tool.declaration import Declared, TurnSpace
 from ..tool.phase import WORK, Phase, PhaseKey, phase_of
 from ..tool.tool_log import UNHEARD, Loop, Speech, ToolJournal
-from ..tool.tool_result import Manner, ToolAttendant
+from ..tool.tool_result import Manner, ToolAttendant, whole_max_bytes
 from .lease import Hold
 from .step import HandIn, following, step_of
 
@@ -286,19 +286,23 @@ class TurnContext:
             LoopFailed: no usable answer.
         """
         first = len(self.state().tools) + 1
+        phase = phase_of(asked.key) or NO_PHASE
+        limits = self._settings.limits if asked.key == WORK else None
+        allowance = Allowance(phase, mode=self.turn().mode, limits=limits)
+        declared = Declared()
         for _ in range(WINDOWS_MAX):
-            ended = self._asked(asked)
+            ended = self._asked(asked, allowance, declared)
             if ended.response.finish_reason != WINDOW_FULL:
                 return ended
             found = calls_told(self.book, self.state(), self.turn_id, first, self._window)
             asked = replace(asked, artifacts=replace(asked.artifacts, found=found))
         raise LoopFailed(WINDOW_TOO_SMALL)
 
-    def _asked(self, asked: Asked) -> LoopEnd:
+    def _asked(self, asked: Asked, allowance: Allowance, declared: Declared) -> LoopEnd:
         self.check()
         stop = self.session.bus.subscribe(object, self._waiting(_shown_phase(asked.key)))
         try:
-            return self._evaluate(asked)
+            return self._evaluate(asked, allowance, declared)
         except PromptEvaluationError as error:
             if error.phase.value == "deadline":
                 raise Stopped("pause", TIME_IS_UP) from error
@@ -321,16 +325,13 @@ class TurnContext:
 
         return tell
 
-    def _evaluate(self, asked: Asked) -> LoopEnd:
+    def _evaluate(self, asked: Asked, allowance: Allowance, declared: Declared) -> LoopEnd:
         turn, known = self.turn(), self.state()
         gathered = self._gathered(asked, turn, known)
         self._tell(gathered)
         prompt = build_prompt(asked.key, gathered.facts)
-        phase = phase_of(asked.key) or NO_PHASE
         journal = self._journal(turn, asked)
-        space = self._space(turn, journal)
-        limits = self._settings.limits if asked.key == WORK else None
-        allowance = Allowance(phase, mode=turn.mode, limits=limits)
+        space = self._space(turn, journal, declared)
         attendant = ToolAttendant(
             journal,
             allowance,
@@ -340,7 +341,7 @@ class TurnContext:
             turn_id=self.turn_id,
             guard=self._settings.guard,
         )
-        with self.asking.limited(max_turns=phase.max_turns):
+        with self.asking.limited(max_turns=allowance.phase.max_turns):
             response = self.adapter.attended(
                 prompt,
                 attendant=attendant,
@@ -350,7 +351,7 @@ class TurnContext:
             )
         return LoopEnd(
             response=response,
-            declared=space.declared,
+            declared=declared,
             wants_plan=allowance.is_planned_for,
         )
 
@@ -404,14 +405,22 @@ class TurnContext:
         )
         return ToolJournal(self.book, loop, publish=self.publish, said=asked.said, check=self.check)
 
-    def _space(self, turn: Turn, journal: ToolJournal) -> TurnSpace:
+    def _space(self, turn: Turn, journal: ToolJournal, declared: Declared) -> TurnSpace:
         author = Author(
             source=Source(kind="workshop", ref=turn.run_id or turn.turn_id),
             message_id=turn.message_id,
             run_id=turn.run_id,
             lease=self.hold.owner,
         )
-        return TurnSpace(self.book.bench, self.bench_id, author, journal.commit, self.book)
+        return TurnSpace(
+            self.book.bench,
+            self.bench_id,
+            author,
+            journal.commit,
+            self.book,
+            whole_max_bytes(self._window),
+            declared=declared,
+        )
 
     def _tell(self, gathered: Gathered) -> None:
         """Say once what the call has to do without (W6.12)."""

@@ -14,7 +14,6 @@ from backshop.formats.warning import Warnings
 from backshop.formats.write.asset_request import (
     AssetRequest,
     applied,
-    asset_ids,
     copy_each,
     no_target,
     read_requests,
@@ -31,7 +30,7 @@ from ..text.line import image_numbers
 from ..text.source import Document
 from ..text.stylesheet import whole
 from .carriage import Carriage
-from .report import get_styles
+from .report import known_assets
 
 _DOC_PR = n.DOC_PR
 
@@ -48,7 +47,7 @@ def copy_assets(source: Source, target: Source, assets: Json, out: Path) -> Appl
     copied = copy_each(
         requests,
         lambda one: _ACTS[one.kind](copier, one) if one.kind in _ACTS else None,
-        lambda: asset_ids(get_styles(source), "styles", "image_assets", "headers_footers"),
+        lambda: known_assets(source),
     )
     effects, focus = watch.report(editor)
     return applied(target, taker.package.save(out), copied, effects, focus, warnings)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
+from collections.abc import Iterable
 
+from backshop.formats.cell_range import runs
 from backshop.formats.errors import fail
 from backshop.formats.package.guard import Element
 from backshop.formats.protocol import Json, Source
+from backshop.formats.write.asset_request import asset_ids
 
 from ..review.section_data import alignment, run_look
 from ..text import name as n
@@ -18,6 +22,7 @@ from ..text.stylesheet import Style, StyleSheet, whole
 COPYABLE = ("paragraph_style", "character_style", "table_style", "image", "header", "footer")
 _TYPES = ("character", "paragraph", "table")
 _TWIPS_PER_INCH = 1440
+_SPANS = 10  # of places where a style is used
 
 
 def get_styles(source: Source, sheet: str | None = None) -> dict[str, Json]:
@@ -25,9 +30,11 @@ def get_styles(source: Source, sheet: str | None = None) -> dict[str, Json]:
     if sheet is not None:
         raise fail("bad_selector", "sheet has no meaning for docx")
     document = Document.open(source)
+    styles, others = _styles(document)
     return {
         "format": "docx",
-        "styles": _styles(document),
+        "styles": styles,
+        "other_styles": others,
         "image_assets": _images(document),
         "headers_footers": _margins(document),
         "page": _page(document),
@@ -35,36 +42,69 @@ def get_styles(source: Source, sheet: str | None = None) -> dict[str, Json]:
     }
 
 
+def known_assets(source: Source) -> list[str]:
+    """Return the ids of all that could be copied, in use or not."""
+    document = Document.open(source)
+    styles = [asset_id(one) for one in document.styles.by_id.values() if one.type in _TYPES]
+    found: dict[str, Json] = {"images": _images(document), "margins": _margins(document)}
+    return [*sorted(styles), *asset_ids(found, "images", "margins")]
+
+
 def asset_id(style: Style) -> str:
     """Return the stable name of a style (F21.4)."""
     return f"{style.type}_style:{style.name}"
 
 
-def _styles(document: Document) -> list[Json]:
-    used = {
-        element.get(n.VAL)
-        for element in document.body_element.iter(n.PSTYLE, n.RSTYLE, n.TBL_STYLE)
-    }
+def _styles(document: Document) -> tuple[list[Json], dict[str, Json]]:
+    """Return the styles in use with their looks and places, and the names of the others by type."""
     styles = document.styles
-    if next(document.body_element.iter(n.P), None) is not None:
-        used.add(styles.default_paragraph)
+    used = _used(document)
     listed = [style for style in styles.by_id.values() if style.type in _TYPES]
     listed.sort(key=lambda style: (style.type, asset_id(style)))
-    return [
-        {
-            "asset_id": asset_id(style),
-            "name": style.name,
-            "style_id": style.id,
-            "type": style.type,
-            "builtin": style.element.get(n.w("customStyle")) not in ("1", "true", "on"),
-            "base_style": styles.by_id[style.based_on].name
-            if style.based_on in styles.by_id
-            else None,
-            **_look(styles, style),
-            "in_use": style.id in used,
-        }
-        for style in listed
-    ]
+    told: list[Json] = []
+    others: dict[str, list[Json]] = {}
+    for style in listed:
+        places = used.get(style.id)
+        if places is None:
+            others.setdefault(style.type, []).append(style.name)
+            continue
+        base = styles.by_id.get(style.based_on or "")
+        look = {key: value for key, value in _look(styles, style).items() if value is not None}
+        told.append(
+            {
+                "asset_id": asset_id(style),
+                "name": style.name,
+                "style_id": style.id,
+                "type": style.type,
+                "builtin": style.element.get(n.w("customStyle")) not in ("1", "true", "on"),
+                **({"base_style": base.name} if base else {}),
+                **look,
+                "count": sum(places.values()),
+                "paragraphs": _spans(places),
+            }
+        )
+    return told, {**others}
+
+
+def _used(document: Document) -> dict[str, Counter[int]]:
+    """Return the styles in use: how often in which block of the body."""
+    body = document.body()
+    default = document.styles.default_paragraph
+    found: dict[str, Counter[int]] = {}
+    for block in body.blocks:
+        for element in block.element.iter(n.PSTYLE, n.RSTYLE, n.TBL_STYLE):
+            found.setdefault(element.get(n.VAL) or "", Counter())[block.index] += 1
+        plain = [p for p in block.element.iter(n.P) if p.find(f"{n.PPR}/{n.PSTYLE}") is None]
+        if plain and default is not None:
+            found.setdefault(default, Counter())[block.index] += len(plain)
+    return found
+
+
+def _spans(places: Iterable[int]) -> str:
+    """Return body indexes as a selector of reads writes them, the first few."""
+    spans = runs(sorted(places))
+    said = [f"{a}" if a == b else f"{a}-{b}" for a, b in spans[:_SPANS]]
+    return ", ".join([*said, f"and {len(spans) - _SPANS} more"] if len(spans) > _SPANS else said)
 
 
 def _look(styles: StyleSheet, style: Style) -> dict[str, Json]:

@@ -13,7 +13,6 @@ from backshop.formats.protocol import Applied, Json, Source
 from backshop.formats.warning import Warnings
 from backshop.formats.write.asset_request import (
     AssetRequest,
-    asset_ids,
     copy_each,
     no_target,
     read_requests,
@@ -27,7 +26,7 @@ from ..edit import layout
 from ..edit.application import finish
 from ..edit.session import Session, Target
 from ..syntax.address import MAX_ROW, Area, parse_area, parse_cell
-from .report import COPYABLE, get_styles
+from .report import known_assets
 
 
 def copy_assets(source: Source, target: Source, assets: Json, out: Path) -> Applied:
@@ -43,7 +42,7 @@ def copy_assets(source: Source, target: Source, assets: Json, out: Path) -> Appl
         copier = _COPIERS.get(request.kind) if request.name else None
         return (copier is not None and copier(giver, session, request)) or None
 
-    copied = copy_each(requests, copy, lambda: _known(source))
+    copied = copy_each(requests, copy, lambda: known_assets(source))
     session.flush()
     return finish(
         session,
@@ -67,16 +66,6 @@ def _arrow(text: str) -> dict[str, Json]:
         "target_sheet": sheet.strip("'") or None,
         "target": area or None,
     }
-
-
-def _known(source: Source) -> list[str]:
-    styles = get_styles(source)
-    names = styles["sheets"]
-    assert isinstance(names, list)
-    kinds = ("column_widths", "conditional_formats")
-    on_sheets = [f"{kind}:{name}" for name in names for kind in kinds]
-    known = [*asset_ids(styles, "named_styles", "number_formats"), *on_sheets]
-    return known or [f"{kind}:…" for kind in COPYABLE]
 
 
 def _target(session: Session, request: AssetRequest, *, area: bool) -> tuple[SheetEdit, Area]:

@@ -4,51 +4,83 @@ from __future__ import annotations
 
 from backshop.formats.package.package import Package
 from backshop.formats.protocol import Json, JsonObject, Source
+from backshop.formats.write.asset_request import asset_ids
 
 from ..book import number_format
 from ..book.frame import Frame
 from ..book.workbook import Book, Sheet, child, children, local
-from ..syntax.address import cell_name, column_name, compact
+from ..syntax.address import column_name
 from .look import Looks
+from .usage import Use, usage
 
 COPYABLE = ("cell_style", "column_widths", "conditional_formats", "named_style", "number_format")
-MAX_CELL_STYLES = 200
+MAX_LISTED = 100  # looks, rules, names
 
 
 def get_styles(source: Source, sheet: str | None = None) -> JsonObject:
-    """Return the styles of a workbook; with `sheet` also its cell styles."""
+    """Return each look that cells of a workbook, or of one sheet, have, and where they have it."""
     book = Book(Package.open(source))
     looks = Looks(book)
-    chosen = book.sheet(sheet) if sheet is not None else None
-    sheets = [chosen] if chosen else list(book.sheets)
+    sheets = [book.sheet(sheet)] if sheet is not None else list(book.sheets)
+    used = usage(book, looks, sheets)
+    uses = list(used.looks.values())
+    rules = [entry for item in sheets for entry in _conditional(book, item)]
+    names = [item for item in book.names if not item.hidden]
     result: dict[str, Json] = {
         "format": "xlsx",
-        "sheet_count": len(book.sheets),
         "sheets": [item.name for item in book.sheets],
-        "named_styles": _named(looks),
-        "number_formats": _formats(book),
-        "fonts": [{"index": i, **looks.font(e)} for i, e in enumerate(looks.table("fonts"))],
-        "fills": [{"index": i, **looks.fill(e)} for i, e in enumerate(looks.table("fills"))],
-        "borders": [{"index": i, **looks.border(e)} for i, e in enumerate(looks.table("borders"))],
+        "cell_styles": [_told(looks, one) for one in uses[:MAX_LISTED]],
+        "named_styles": _named(looks, {_style_name(looks, one.style) for one in uses}),
+        "number_formats": _formats({book.formats.of(one.style)[0] for one in uses}),
         "theme_colors": [f"#{color}" for color in looks.theme],
-        "column_widths": {item.name: _widths(book, item) for item in sheets},
-        "conditional_formats": [entry for item in sheets for entry in _conditional(book, item)],
+        "column_widths": {item.name: widths for item in sheets if (widths := _widths(book, item))},
+        "conditional_formats": rules[:MAX_LISTED],
         "defined_names": [
-            {"name": item.name, "refers_to": item.refers_to}
-            for item in book.names
-            if not item.hidden
+            {"name": item.name, "refers_to": item.refers_to} for item in names[:MAX_LISTED]
         ],
         "supported_copy_asset_types": list(COPYABLE),
     }
-    if chosen:
-        result["cell_style_assets"] = _cell_styles(book, looks, chosen)
-    return result
+    counts = (
+        ("cell_styles", len(uses)),
+        ("conditional_formats", len(rules)),
+        ("defined_names", len(names)),
+    )
+    cut = {name: count for name, count in counts if count > MAX_LISTED}
+    result |= {"totals": cut} if cut else {}
+    return result | ({"seen_to": used.seen_to} if used.seen_to else {})
 
 
-def _named(looks: Looks) -> list[Json]:
+def known_assets(source: Source) -> list[str]:
+    """Return the ids of all styles and formats a workbook has, in use or not (F21.4)."""
+    book = Book(Package.open(source))
+    looks = Looks(book)
+    named = {item.get("name") for item in looks.table("cellStyles")}
+    codes = {book.formats.of(index)[0] for index in range(len(looks.xfs))}
+    codes |= {
+        code for number, code in book.formats.codes.items() if number >= number_format.CUSTOM_FROM
+    }
+    kinds = ("column_widths", "conditional_formats")
+    on_sheets = [f"{kind}:{sheet.name}" for sheet in book.sheets for kind in kinds]
+    styles = [*asset_ids({"found": _named(looks, named)}, "found")]
+    return [*styles, *asset_ids({"found": _formats(codes)}, "found"), *on_sheets]
+
+
+def _told(looks: Looks, one: Use) -> dict[str, Json]:
+    said: dict[str, Json] = {
+        "asset_id": f"cell_style:{one.first}",
+        "style": looks.describe(one.style),
+        "named_style": _style_name(looks, one.style),
+        "count": one.count,
+        "cells": one.ranges,
+    }
+    return said | ({"more_ranges": one.more_ranges} if one.more_ranges else {})
+
+
+def _named(looks: Looks, wanted: set[str | None]) -> list[Json]:
     names = {
         item.get("name") or "": item.get("builtinId") is not None
         for item in looks.table("cellStyles")
+        if item.get("name") in wanted
     }
     return [
         {"asset_id": f"named_style:{name}", "type": "named_style", "name": name, "builtin": builtin}
@@ -56,14 +88,10 @@ def _named(looks: Looks) -> list[Json]:
     ]
 
 
-def _formats(book: Book) -> list[Json]:
-    used = {book.formats.of(index)[0] for index in range(len(Looks(book).xfs))}
-    used |= {
-        code for number, code in book.formats.codes.items() if number >= number_format.CUSTOM_FROM
-    }
+def _formats(codes: set[str]) -> list[Json]:
     return [
         {"asset_id": f"number_format:{code}", "type": "number_format", "code": code}
-        for code in sorted(used)
+        for code in sorted(codes)
     ]
 
 
@@ -89,27 +117,6 @@ def _conditional(book: Book, sheet: Sheet) -> list[Json]:
                 {"sheet": sheet.name, "range": item.get("sqref") or "", "type": rule.get("type")}
             )
     return found
-
-
-def _cell_styles(book: Book, looks: Looks, sheet: Sheet) -> list[Json]:
-    xml = book.xml(sheet)
-    cells: dict[int, list[tuple[int, int]]] = {}
-    for row in xml.iter_rows() if xml else ():
-        for cell in xml.cells(row) if xml else ():
-            cells.setdefault(cell.style, []).append((cell.row, cell.col))
-    entries: list[Json] = []
-    for style, places in sorted(cells.items(), key=lambda item: item[1][0])[:MAX_CELL_STYLES]:
-        first = cell_name(*min(places))
-        entries.append(
-            {
-                "asset_id": f"cell_style:{sheet.name}!{first}",
-                "type": "cell_style",
-                "cells": [str(area) for area in compact(places)],
-                "style": looks.describe(style),
-                "named_style": _style_name(looks, style),
-            }
-        )
-    return entries
 
 
 def _style_name(looks: Looks, index: int) -> str | None:
