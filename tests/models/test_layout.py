@@ -23,7 +23,7 @@ from backshop.models.messages import (
 from .calling import MODEL, TOOL, WIRES, request
 
 SYSTEM = Message(role=Role.SYSTEM, text="Rules.")
-OPENING = (
+OPENING: tuple[Message, ...] = (
     SYSTEM,
     Message(role=Role.USER, text="Earlier?"),
     Message(role=Role.ASSISTANT, text="Earlier."),
