@@ -113,7 +113,7 @@ def test_a_model_is_described_by_these_fields():
     assert names(Supports) == [
         *("vision", "tools", "tool_choice_required", "strict_tools", "parallel_flag"),
         *("structured_output", "streaming", "usage", "short_call_ids"),
-        "user_after_tool",
+        *("user_after_tool", "cache_key"),
     ]
     assert [one.value for one in Sampling] == ["omit", "deterministic"]
     for model in builtin().models.values():
