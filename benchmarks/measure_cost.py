@@ -345,7 +345,8 @@ def _table(costs: dict[tuple[Task, str], Cost]) -> None:
         prefix = f"{one.prefix:.0%}" if one.calls > 1 else "–"
         print(
             f"| {task.name} | `{flow}` | {one.calls} | {one.kb:.1f} | {prefix} |"
-            f" {said[one.is_kept]} | {said[one.is_right]} | {one.ms:.1f} | {one.cpu_ms:.1f} | {one.between_ms:.1f} |"
+            f" {said[one.is_kept]} | {said[one.is_right]} |"
+            f" {one.ms:.1f} | {one.cpu_ms:.1f} | {one.between_ms:.1f} |"
         )
 
 
