@@ -11,9 +11,9 @@ import pytest
 from docx import Document
 from tests.workshop.conftest import Chat, Step, calls, plan, says, story, write
 
+from backshop.base import yaml
 from backshop.models.catalog import catalog
 from backshop.models.messages import ModelRequest, Role, ToolChoice
-from backshop.base import yaml
 from backshop.rails.catalog.source import BUNDLED
 from backshop.workshop.turn.context import ANEW
 
