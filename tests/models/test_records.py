@@ -140,7 +140,8 @@ def test_a_request_holds_these_fields_and_is_refused_without_model_or_message():
         "prompt",
     ]
     assert [one.value for one in Purpose] == [
-        *("research", "plan", "implement", "summary", "reply", "proposal", "context_process"),
+        *("work", "research", "plan", "implement", "summary", "reply", "proposal"),
+        "context_process",
         *("compression", "digest", "other"),
     ]
     assert [one.value for one in ToolChoice] == ["first_turn_required", "auto", "none"]
@@ -159,7 +160,8 @@ def test_a_message_holds_these_fields_and_its_state_is_for_one_provider():
         return ModelRequest(model_id=f"{provider}:x", messages=(said,)).state_for(said)
 
     assert names(Message) == [
-        *("role", "text", "images", "tool_calls", "tool_call_id", "is_error", "provider_state")
+        *("role", "text", "images", "tool_calls", "tool_call_id", "is_error", "is_context"),
+        "provider_state",
     ]
     assert [one.value for one in Role] == ["system", "user", "assistant", "tool"]
     assert names(ToolCall) == ["id", "name", "arguments", "written"]
