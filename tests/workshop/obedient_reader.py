@@ -75,7 +75,8 @@ class Reader:
     def _todo(self, phase: str, shown: str) -> list[Order]:
         done = self._done.setdefault(phase, set())
         wanted = list(self.looks)
-        for match in ORDER.finditer(shown):
+        told = "\n".join((*self.seen, shown))  # also what a loop before told, whose window was full
+        for match in ORDER.finditer(told):
             if not match[1].startswith("at_"):
                 given = json.loads(base64.urlsafe_b64decode(match[2] or "e30="))
                 wanted.append((match[1], given))
