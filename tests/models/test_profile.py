@@ -372,7 +372,7 @@ def test_phases_have_their_effort_and_everything_else_is_medium():
     efforts = Efforts(research="high", plan="low", implement="none")
 
     assert [efforts.of(purpose) for purpose in Purpose] == [
-        *("high", "low", "none"),
+        *("none", "high", "low", "none"),  # direct work is as Implement
         *["medium"] * 7,
     ]
 

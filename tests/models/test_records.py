@@ -113,7 +113,7 @@ def test_a_model_is_described_by_these_fields():
     assert names(Supports) == [
         *("vision", "tools", "tool_choice_required", "strict_tools", "parallel_flag"),
         *("structured_output", "streaming", "usage", "short_call_ids"),
-        "user_after_tool",
+        *("user_after_tool", "cache_key"),
     ]
     assert [one.value for one in Sampling] == ["omit", "deterministic"]
     for model in builtin().models.values():
@@ -140,8 +140,8 @@ def test_a_request_holds_these_fields_and_is_refused_without_model_or_message():
         "prompt",
     ]
     assert [one.value for one in Purpose] == [
-        *("research", "plan", "implement", "summary", "reply", "proposal", "context_process"),
-        *("compression", "digest", "other"),
+        *("work", "research", "plan", "implement", "summary", "reply", "proposal"),
+        *("context_process", "compression", "digest", "other"),
     ]
     assert [one.value for one in ToolChoice] == ["first_turn_required", "auto", "none"]
     for model_id, messages in (("gpt", hello), ("", hello), ("openai:", hello), ("openai:x", ())):
@@ -159,7 +159,8 @@ def test_a_message_holds_these_fields_and_its_state_is_for_one_provider():
         return ModelRequest(model_id=f"{provider}:x", messages=(said,)).state_for(said)
 
     assert names(Message) == [
-        *("role", "text", "images", "tool_calls", "tool_call_id", "is_error", "provider_state")
+        *("role", "text", "images", "tool_calls", "tool_call_id", "is_error", "is_context"),
+        "provider_state",
     ]
     assert [one.value for one in Role] == ["system", "user", "assistant", "tool"]
     assert names(ToolCall) == ["id", "name", "arguments", "written"]

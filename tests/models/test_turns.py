@@ -225,13 +225,14 @@ def test_without_need_of_a_tool_the_choice_is_free_from_the_start():
 @pytest.mark.rule("W8.5")
 def test_the_model_sees_of_answers_what_the_attendant_shows():
     class Short(Beside):
-        def shown(self):
-            count = len(self.calls)
-            return tuple(f"receipt {n}" if n < count - 1 else "whole" for n in range(count))
+        def called(self, called):
+            super().called(called)
+            return "receipt" if called.call.arguments["path"] != "c" else None
 
     adapter, _, _ = attend(look("a"), look("b"), look("c"), said("done"), beside=Short())
 
-    assert tool_texts(adapter.requests[-1]) == ["receipt 0", "receipt 1", "whole"]
+    assert tool_texts(adapter.requests[-1]) == ["receipt", "receipt", "c:1"]
+    assert tool_texts(adapter.requests[1]) == ["receipt"]  # from the first time on
 
 
 def test_an_attendant_can_end_the_loop():
