@@ -100,7 +100,7 @@ def test_every_bundled_prompt_is_shown_with_the_tokens_of_each_section(run):
         assert value["tokens"] == sum(part["tokens"] for part in value["parts"])
         assert all(part["tokens"] > 0 for part in value["parts"])
         assert all(f"## {part['number']}" in value["text"] for part in value["parts"])
-    assert len(bundled) == 8
+    assert len(bundled) == 9
 
 
 @pytest.mark.rule("P1.27")

@@ -138,7 +138,7 @@ def test_the_flow_of_a_workbench_is_shown_and_chosen(run):
     kept = json.loads(run("bench", "flow", "Plain", "--json")[1])
     wrong = run("bench", "flow", "Plain", "other")
 
-    assert (shown, kept) == (["rpi", "compat", "compat"], {"flow": "compat"})
+    assert (shown, kept) == (["auto", "compat", "compat"], {"flow": "compat"})
     assert wrong[0] == 2
     assert run("bench", "flow", "Plain")[1].strip() == "compat"
 

@@ -17,6 +17,7 @@ KINDS = {  # the table of R8.24
     "coordinator_signal": "wr.coordinator_signal",
     "differentiation_handoff": "wr.differentiation_handoff",
     "discovery_handoff": "wr.discovery_handoff",
+    "auto_work": "workshop.work",
     "findings": "mr_review.findings",
     "gaps": "wr.gap",
     "gate_verdict": "wr.gate_verdict",

@@ -428,3 +428,25 @@ def test_a_workbench_of_before_keeps_its_flow_until_the_person_sets_one(tmp_path
         settings = {"model.default": "scripted:demo", "workshop.flow": name}
         with Backshop.open(tmp_path / "home", settings=settings) as shop:
             assert shop.call("WorkshopGetState", {"workbench_id": chat.id})["flow"] == flow
+
+
+@pytest.mark.rule("W11.33", "W8.1", "W23.90")
+def test_forty_files_in_one_answer_are_five_and_a_plan(chat: Chat) -> None:
+    chat.add({"a.md": "red"})
+    wire = chat.play(
+        [
+            calls("work", 1, *(write(f"{number}.md", "x") for number in range(40))),
+            says("plan", plan("Rest")),
+            calls("implement", 1, write("rest.md", "r")),
+            says("implement", "Wrote it."),
+            says("summary", "All."),
+        ]
+    )
+
+    done = chat.ask("Write forty files")
+
+    assert (done["status"], len(chat.draft() or {})) == ("complete", 1 + WORK_FILES_MAX + 1)
+    purposes = [str(one.purpose) for one in wire.requests]
+    assert purposes == ["work", "plan", "implement", "implement", "summary"]
+    made = [one.get("error") for one in chat.call("WorkshopGetToolLog")["entries"][:40]]
+    assert made == [None] * WORK_FILES_MAX + ["tool_not_available"] * (40 - WORK_FILES_MAX)

@@ -220,8 +220,8 @@ class Turns:
 
     def _count(self, one: Checked, ok: bool) -> None:
         """End the loop where going on makes no sense (W8.3, W9.2)."""
-        watch = self._watch
-        if watch is None:
+        watch, attendant = self._watch, self._attendant
+        if watch is None or attendant is None or attendant.is_over:
             return
         if one.problem is not None and one.problem.reason == _REPEATED:
             raise self._loop(f"{one.call.name} was called again and again", _REPEATED)

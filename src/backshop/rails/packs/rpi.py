@@ -85,7 +85,7 @@ RPI = (
             "planned": False,
             "status": "done",
             "source": "model",
-            "changed_paths": ["plan.md"],
+            "changed_paths": ["example/plan.md"],
         },
         renderer="markdown",
     ),
