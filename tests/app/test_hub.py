@@ -9,6 +9,7 @@ import time
 from importlib import import_module
 
 import pytest
+from tests.workshop.conftest import hears
 
 from backshop.app import About, Backshop, Notification
 from backshop.app.notice.hub import Subscription
@@ -390,7 +391,7 @@ def test_digest_and_usage_of_a_bench_are_announced_as_its_own(shop, tmp_path):
         request = {"workbench_id": bench, "text": "Hello", "mode": "ask"}
         sent = shop.call("WorkshopSendUserMessage", request)
         shop.call("WorkshopRunAgent", {"workbench_id": bench, "message_id": sent["message_id"]})
-        seen = gather(mine, 12)
+        seen = hears(mine, lambda one: one.name == "WorkshopTurnFinished")
 
     names = [one.name for one in seen]
     assert {one.workbench_id for one in seen} == {bench}

@@ -199,7 +199,8 @@ def _items(facts: TurnFacts) -> list[str]:
     if not facts.items_total:
         return []
     if facts.unit == "work":  # whether files changed is said already; what went wrong is not
-        return [_item("work", one) for one in facts.items if one.status != DONE]
+        told = (one for one in facts.items if one.status != DONE and _says_more(one))
+        return [_item("work", one) for one in told]
     unit, total = facts.unit, facts.items_total
     counted = f"{total} {unit}{'' if total == 1 else 's'}"
     is_step = unit == "step"  # how many of them a workflow takes nobody knows
@@ -211,6 +212,11 @@ def _items(facts: TurnFacts) -> list[str]:
     if begun < total:
         lines.append(f"{total - begun} {unit}{'s' if total - begun > 1 else ''} not begun.")
     return lines
+
+
+def _says_more(one: ItemFact) -> bool:
+    """Whether work that is not done has more to say than that no file was changed."""
+    return one.status != UNFINISHED or bool(one.reason or one.kept or one.taken_back)
 
 
 def _is_told(one: ItemFact) -> bool:
