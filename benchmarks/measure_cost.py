@@ -6,9 +6,10 @@
 A real home and a real connection; behind it, on this machine, a model that does each task in the
 fewest sensible calls from what the requests show (`minimal`). Bytes are those of the HTTP bodies.
 The prefix is what a request shares with the start of the one before it, in the order in which
-providers cache: tools, instructions, messages. The time is what passes between an answer of the
-model and the next request, so all of it is ours. With COST_BODIES=FOLDER every request is kept
-there, to be looked at.
+providers cache: tools, instructions, messages. The time is that of the whole turn, from its
+beginning to its end, less that in which the model works out its answers, divided by the calls: all
+of it is ours. Of a busy machine the processor time says more; beside it stands how much of that
+passes between an answer and the next request. With COST_BODIES=FOLDER every request is kept there.
 """
 
 from __future__ import annotations
@@ -84,15 +85,21 @@ class Provider:
     asked: list[Asked] = field(default_factory=list)
     thought_s: float = 0.0
     thought_cpu_s: float = 0.0
+    between_s: list[float] = field(default_factory=list)
+    """Processor time from each answer to the request after it."""
+    _answered_at: float | None = None
 
     def begin(self, model: MinimalModel) -> None:
         """Let a model answer from now on."""
         self.model, self.asked = model, []
         self.thought_s = self.thought_cpu_s = 0.0
+        self.between_s, self._answered_at = [], None
 
     def reply(self, body: bytes) -> bytes:
         """Answer one request."""
         assert self.model is not None
+        if self._answered_at is not None:
+            self.between_s.append(time.process_time() - self._answered_at)
         begun, worked = time.perf_counter(), time.thread_time()
         number = len(self.asked)
         said = self.model.answer(json.loads(body))
@@ -104,6 +111,7 @@ class Provider:
         made = b"".join(stream(said, number, usage))
         self.thought_s += time.perf_counter() - begun
         self.thought_cpu_s += time.thread_time() - worked
+        self._answered_at = time.process_time()
         return made
 
 
@@ -120,6 +128,8 @@ class Cost:
     is_right: bool
     ms: float
     cpu_ms: float
+    between_ms: float = 0.0
+    """Processor time between an answer and the next request, the median of the turn."""
 
     @property
     def kb(self) -> float:
@@ -222,6 +232,7 @@ def run(shop: Backshop, provider: Provider, task: Task, flow: str, folder: Path)
         is_right=task.is_right(files, _active(shop, bench["workbench_id"]), answer),
         ms=1000 * (taken - provider.thought_s) / calls,
         cpu_ms=1000 * (cpu - provider.thought_cpu_s) / calls,
+        between_ms=1000 * statistics.median(provider.between_s or [0.0]),
     )
 
 
@@ -282,8 +293,12 @@ def measured(
     """Run a task some times; counts are the same each time, of the times it is the median."""
     found = [run(shop, provider, task, flow, folder) for _ in range(rounds)]
     assert len({(one.calls, one.is_right, one.is_kept) for one in found}) == 1, found
-    ms, cpu_ms = [one.ms for one in found], [one.cpu_ms for one in found]
-    return replace(found[0], ms=statistics.median(ms), cpu_ms=statistics.median(cpu_ms))
+    return replace(
+        found[0],
+        ms=statistics.median(one.ms for one in found),
+        cpu_ms=statistics.median(one.cpu_ms for one in found),
+        between_ms=statistics.median(one.between_ms for one in found),
+    )
 
 
 def main() -> None:
@@ -322,16 +337,16 @@ def _keep(provider: Provider, task: Task, flow: str) -> None:
 
 
 def _table(costs: dict[tuple[Task, str], Cost]) -> None:
-    print(
-        "| task | flow | calls | KB sent | prefix | append-only | right | ms a call (processor) |"
-    )
-    print("|---|---|---|---|---|---|---|---|")
+    heads = ("task", "flow", "calls", "KB sent", "prefix", "append-only", "right", "ms a call")
+    print("| " + " | ".join((*heads, "processor", "between")) + " |")
+    print("|---" * (len(heads) + 2) + "|")
     said = {True: "yes", False: "NO"}
     for (task, flow), one in costs.items():
         prefix = f"{one.prefix:.0%}" if one.calls > 1 else "–"
         print(
             f"| {task.name} | `{flow}` | {one.calls} | {one.kb:.1f} | {prefix} |"
-            f" {said[one.is_kept]} | {said[one.is_right]} | {one.ms:.1f} ({one.cpu_ms:.1f}) |"
+            f" {said[one.is_kept]} | {said[one.is_right]} |"
+            f" {one.ms:.1f} | {one.cpu_ms:.1f} | {one.between_ms:.1f} |"
         )
 
 

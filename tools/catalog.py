@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from backshop.models import can_be_strict, relaxed, strict
+from backshop.models import relaxed, sent_strict, strict
 from backshop.prompts import Tool
 from backshop.workshop import agent_tools
 
@@ -19,8 +19,8 @@ FILE = Path(__file__).resolve().parent.parent / "tests" / "golden" / "tools.json
 
 
 def sent(tool: Tool) -> dict[str, Any]:
-    """Return a tool as it is sent: strict where its schema is closed."""
-    is_strict = can_be_strict(tool.schema)
+    """Return a tool as it is sent: strict where its schema is closed and asks for little."""
+    is_strict = sent_strict(tool.schema)
     return {
         "name": tool.name,
         "description": tool.description,

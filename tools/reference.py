@@ -22,6 +22,7 @@ from backshop.bench import REVIEW_DRAFT
 from backshop.bench import TOOLS as BENCH_TOOLS
 from backshop.cli.main import cli
 from backshop.cli.manual import page as page_of
+from backshop.formats import operation_sheet
 from backshop.rails import TOOLS as RAILS_TOOLS
 from backshop.workshop import RECALL_TOOL
 
@@ -74,6 +75,9 @@ def tools() -> Iterator[str]:
         for name, description, arguments in rows:
             yield f"| `{name}` | {description} | {_fields(arguments)} |"
         yield ""
+    yield "## Operations\n\nWhat `describe_operations` answers for each kind of file."
+    for kind in ("xlsx", "docx", "pptx"):
+        yield f"\n```text\n{operation_sheet(kind)}```"
 
 
 def errors() -> Iterator[str]:

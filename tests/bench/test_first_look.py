@@ -52,7 +52,21 @@ def test_a_file_that_cannot_be_looked_into_is_said(room):
 
     room.write({"a.docx": "PK\x03\x04 broken still"}, MCP)
 
-    assert first(room) == ["Not looked into for new hosts: a.docx."]
+    assert first(room) == ["Not wholly looked into for new hosts: a.docx."]
+
+
+@pytest.mark.rule("B13.10", "F29.10")
+def test_a_file_with_more_hosts_than_are_kept_is_said(room):
+    names = "".join(f"https://h{n}.example\n" for n in range(1001))
+
+    room.write({"a.md": names}, MCP)
+
+    found = first(room)
+    assert len(found) == 22
+    assert found[-2:] == [
+        "And 980 more new hosts.",  # of the thousand that are looked at
+        "Not wholly looked into for new hosts: a.md.",
+    ]
 
 
 @pytest.mark.rule("B13.10", "F29.10")

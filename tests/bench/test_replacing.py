@@ -144,6 +144,16 @@ def test_a_batch_that_would_be_too_large_is_refused_whole(tmp_path):
         assert (refused.code, room.draft()) == ("too_large", None)
 
 
+@pytest.mark.rule("F33.7", "B8.3")
+def test_a_file_that_cannot_be_read_is_named_and_stops_all_of_it(room, use):
+    room.add({"a.txt": "x\n", "b.docx": b"PK\3\4 broken"})
+
+    refused = use("replace_in_files", search="x", replace="y", **ALL)
+
+    assert (refused.code, room.draft()) == ("corrupt_file", None)
+    assert refused.value["detail"].startswith("b.docx: ")
+
+
 @pytest.mark.rule("F17.15")
 def test_cells_are_changed_and_what_would_lose_something_is_left_and_counted(room, use):
     file = io.BytesIO()

@@ -20,24 +20,13 @@ def test_published_and_draft_are_read_side_by_side(room, use):
         return [
             use("read_file", path="a.txt", version=version).value["text"],
             use("get_file_map", path="a.txt", version=version).value["line_count"],
-            use("table_describe", path="t.csv", version=version).value["row_count"],
         ]
 
     assert (none_yet.ok, none_yet.value["error_code"]) == (False, "NOT_FOUND")
-    assert texts("published") == ["old", 1, 1]
-    assert texts("draft") == texts(None) == ["new\nnew", 2, 2]
+    assert texts("published") == ["old", 1]
+    assert texts("draft") == texts(None) == ["new\nnew", 2]
     assert use("read_file", path="b.txt", version="published").code == "not_found"
     assert use("read_file", path="a.txt", version="newest").code == "bad_value"
-
-
-@pytest.mark.rule("W7.6", "F28.1")
-def test_a_table_of_published_can_be_exported(room, use):
-    room.add({"t.csv": "n\n1\n"})
-    room.write({"t.csv": "n\n2\n"})
-
-    use("table_export", path="t.csv", version="published", target_path="o.csv", format="csv")
-
-    assert room.draft_bytes("o.csv") == b"n\n1\n"
 
 
 @pytest.mark.rule("B8.23", "B8.1", "W7.2")

@@ -34,7 +34,7 @@ def lacks(answer: str, mistake: Mistake) -> list[str]:
     ]
 
 
-@pytest.mark.rule("W7.13", "W7.10", "F16.4")
+@pytest.mark.rule("W7.13", "W7.10", "F16.4", "W7.5", "W7.12", "F16.5")
 def test_over_mcp_a_mistake_is_answered_with_the_way_to_do_it_and_writes_nothing(home):
     path, bench = home
     offering = Toolbox(path, tool_sets=("bench",), bench_id=bench)
@@ -42,38 +42,28 @@ def test_over_mcp_a_mistake_is_answered_with_the_way_to_do_it_and_writes_nothing
 
     async def story() -> None:
         async with Client(build(offering)) as client:
+            listed = {tool.name for tool in (await client.list_tools()).tools}
+            assert {"get_styles", "copy_assets", "describe_operations"} <= listed
+            assert not {name for name, _ in FORGIVEN if name.endswith("_get_styles")} & listed
+            draft = offering.shop().benches.desk.state
             for one in MISTAKES:
-                before = (await client.call_tool("review_draft", {})).structured_content
+                before = draft(bench).draft
                 wrong = await client.call_tool(one.tool, one.wrong)
-                after = (await client.call_tool("review_draft", {})).structured_content
+                after = draft(bench).draft
                 right = await client.call_tool(one.tool, one.right)
                 text = "".join(getattr(part, "text", "") for part in wrong.content)
                 found.extend(lacks(text, one))
                 found.extend(lacks(json.dumps(wrong.structured_content, ensure_ascii=False), one))
                 if not wrong.is_error or before != after or right.is_error:
                     found.append(f"{one.name}: {wrong.is_error} {before == after} {right.content}")
+            for name, arguments in FORGIVEN:
+                taken = await client.call_tool(name, arguments)
+                if taken.is_error:
+                    found.append(f"{name}: {taken.content}")
 
     anyio.run(story)
     offering.close()
     assert found == []
-
-
-@pytest.mark.rule("W7.5", "W7.12", "F16.5")
-def test_over_mcp_older_names_and_other_forms_are_taken_and_not_listed(home):
-    path, bench = home
-    offering = Toolbox(path, tool_sets=("bench",), bench_id=bench)
-
-    async def story() -> None:
-        async with Client(build(offering)) as client:
-            listed = {tool.name for tool in (await client.list_tools()).tools}
-            for name, arguments in FORGIVEN:
-                result = await client.call_tool(name, arguments)
-                assert not result.is_error, (name, result.content)
-        assert {"get_styles", "copy_assets", "describe_operations"} <= listed
-        assert not {name for name, _ in FORGIVEN if name.endswith("get_styles")} & listed
-
-    anyio.run(story)
-    offering.close()
 
 
 @pytest.mark.rule("W7.13", "W7.5", "W7.12", "W8.3")

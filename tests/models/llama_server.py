@@ -6,6 +6,7 @@ its address, and ends when its standard input does.
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import sys
 from pathlib import Path
@@ -19,7 +20,7 @@ def weights() -> Path:
 
 
 def main() -> None:
-    import xllamacpp
+    xllamacpp = importlib.import_module("xllamacpp")  # of another environment than the tests
 
     params = xllamacpp.CommonParams()
     params.model.path = str(weights())

@@ -54,7 +54,7 @@ def parties(exchange: dict[str, Any], url: str) -> tuple[ProviderRecord, ModelRe
         server = LocalServer(preset=exchange["preset"], base_url=url, context_tokens=40_960)
         provider, model = local_record("local-x", server), local_model("local-x", "m", server)
     base = url.removesuffix("/v1") if exchange["wire"] == "messages" else url
-    here = {"provider_id": "local-x", "base_url": base, "hosts": ("127.0.0.1",)}
+    here: dict[str, Any] = {"provider_id": "local-x", "base_url": base, "hosts": ("127.0.0.1",)}
     return (
         replace(provider, auth=Auth.API_KEY, **here),
         replace(model, provider_id="local-x", model_id="local-x:m"),

@@ -12,7 +12,7 @@ from backshop.base.ambient import SystemClock
 from backshop.models.egress import stream
 from backshop.models.egress.gate import Egress, EgressKind, Errand
 from backshop.models.errors import ConsentRequired
-from backshop.models.messages import Failed
+from backshop.models.messages import Failed, TextDelta
 from backshop.prompts import CancelToken
 
 from .calling import KEY, MODEL, WIRES, OpenGate, Outcome, record, request
@@ -110,6 +110,20 @@ def test_a_cancelled_call_leaves_no_connection_behind(way):
         assert call(way, provider).text == "Hello"
 
     assert provider.connections == 2
+
+
+@pytest.mark.rule("M4.13")
+def test_an_answer_nobody_reads_to_its_end_is_closed_at_once(way):
+    half = Reply(WIRES["chat"][1]("Hello")[:2], then=lambda: lambda: None)
+    with serving(half) as provider:
+        errand = Errand(kind=EgressKind.CALL, model_id="local-x:m")
+        channel = way.open(record(provider.url), KEY, errand, CancelToken())
+        events = stream.complete(WIRES["chat"][0], request(), MODEL, channel)
+        assert isinstance([next(events), next(events)][1], TextDelta)
+
+        events.close()  # type: ignore[attr-defined]  # it is a generator
+
+        provider.idle(5)
 
 
 @pytest.mark.rule("M4.10", "M4.13")

@@ -372,7 +372,7 @@ def test_phases_have_their_effort_and_everything_else_is_medium():
     efforts = Efforts(research="high", plan="low", implement="none")
 
     assert [efforts.of(purpose) for purpose in Purpose] == [
-        *("none", "high", "low", "none"),  # direct work is as Implement
+        *("none", "high", "low", "none"),  # direct work as implement
         *["medium"] * 7,
     ]
 

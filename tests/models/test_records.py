@@ -141,7 +141,8 @@ def test_a_request_holds_these_fields_and_is_refused_without_model_or_message():
     ]
     assert [one.value for one in Purpose] == [
         *("work", "research", "plan", "implement", "summary", "reply", "proposal"),
-        *("context_process", "compression", "digest", "other"),
+        "context_process",
+        *("compression", "digest", "other"),
     ]
     assert [one.value for one in ToolChoice] == ["first_turn_required", "auto", "none"]
     for model_id, messages in (("gpt", hello), ("", hello), ("openai:", hello), ("openai:x", ())):

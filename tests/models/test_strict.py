@@ -270,8 +270,8 @@ def tool(name: str, optional: int = 0, unions: int = 0, depth: int = 1) -> ToolS
     [
         ([tool(f"t{n}") for n in range(20)], True),
         ([tool(f"t{n}") for n in range(21)], False),
-        ([tool("a", optional=12), tool("b", optional=12)], True),
-        ([tool("a", optional=12), tool("b", optional=13)], False),
+        ([tool(f"t{n}", optional=4) for n in range(6)], True),
+        ([*(tool(f"t{n}", optional=4) for n in range(6)), tool("more", optional=1)], False),
         ([tool("a", unions=8), tool("b", unions=8, depth=3)], True),
         ([tool("a", unions=8), tool("b", unions=9, depth=3)], False),
     ],
@@ -286,10 +286,11 @@ def test_strict_tools_stay_within_what_a_provider_takes_in_one_request(tools, is
 @pytest.mark.rule("M9.10", "M9.4")
 def test_a_tool_whose_own_schema_is_too_much_is_the_only_one_that_is_not_strict():
     free = ToolSpec(name="free", description="Look.", parameters={"type": "object"})
-    tools = [tool("deep", depth=11), tool("wide", optional=6), tool("fit"), free]
+    many = [tool("five", optional=5), tool("six", optional=6)]
+    tools = [tool("deep", depth=11), *many, tool("fit"), free]
 
-    assert strict_names(tools, StrictLimits(properties=5)) == {"fit"}
-    assert strict_names(tools, OPENAI_LIMITS) == {"wide", "fit"}
+    assert strict_names(tools, StrictLimits(properties=4)) == {"fit"}
+    assert strict_names(tools, OPENAI_LIMITS) == {"five", "fit"}
 
 
 def demanded(schema: Schema) -> list[list[str]]:

@@ -227,12 +227,12 @@ def test_the_model_sees_of_answers_what_the_attendant_shows():
     class Short(Beside):
         def called(self, called):
             super().called(called)
-            return "receipt" if called.call.arguments["path"] != "c" else None
+            return None if called.call.arguments["path"] == "c" else f"receipt {len(self.calls)}"
 
     adapter, _, _ = attend(look("a"), look("b"), look("c"), said("done"), beside=Short())
 
-    assert tool_texts(adapter.requests[-1]) == ["receipt", "receipt", "c:1"]
-    assert tool_texts(adapter.requests[1]) == ["receipt"]  # from the first time on
+    assert tool_texts(adapter.requests[1]) == ["receipt 1"]  # cut when it is first sent
+    assert tool_texts(adapter.requests[-1]) == ["receipt 1", "receipt 2", "c:1"]
 
 
 def test_an_attendant_can_end_the_loop():

@@ -9,12 +9,14 @@ from typing import Any
 
 import pytest
 
+from backshop.base.ambient import SystemClock
 from backshop.models.egress.deadline import CallLimits
+from backshop.models.egress.gate import Egress, EgressKind, Errand
 from backshop.models.messages import Done, Failed, ReasoningProgress, Started, TextDelta
 from backshop.models.wires import openai_chat, openai_responses
 from backshop.prompts import CancelToken
 
-from .calling import KEY, WIRES, OpenGate, call, request
+from .calling import KEY, WIRES, OpenGate, call, record, request
 from .provider import Reply, chat, responses, serving, sse
 
 CALLS = (("call_1", "look", '{"q": "é😀"}'), ("call_2", "look", '{"q": "b"}'))
@@ -624,3 +626,16 @@ def test_a_messages_phase_is_kept_for_the_next_request():
     assert isinstance(got.last, Done)
     assert got.last.state is not None
     assert got.last.state.data == [{"with text": {"phase": "commentary"}}]
+
+
+@pytest.mark.rule("M1.9")
+def test_headers_that_turn_a_providers_features_on_pass_and_others_do_not():
+    with serving(Reply([b"{}"], content_type="application/json")) as provider:
+        way = Egress(clock=SystemClock(), gate=OpenGate())
+        errand = Errand(kind=EgressKind.VALIDATION)
+        channel = way.open(record(provider.url), KEY, errand, CancelToken())
+        with channel.client() as client:
+            client.get(provider.url, headers={"anthropic-beta": "a-2026", "x-other": "b"})
+
+    assert provider.seen[0].headers["anthropic-beta"] == "a-2026"
+    assert "x-other" not in provider.seen[0].headers

@@ -46,7 +46,7 @@ def test_files_left_conversation_in_the_middle_composer_below(served, new_page):
         assert box(selector)["y"] + box(selector)["height"] <= middle["y"]
     assert middle["y"] + middle["height"] <= below["y"]
     modes = page.locator("#composer .segments label").all_inner_texts()
-    assert sorted(modes) == ["Agent", "Ask"]
+    assert sorted(modes) == ["Agent", "Ask", "Plan first"]
     page.set_viewport_size({"width": 900, "height": 700})
     assert page.locator("#model").is_visible()
     Drafting(served, bench).put({"a.txt": "b"})

@@ -54,28 +54,29 @@ class Reader:
         self.seen: list[str] = []
         """All text it was ever shown."""
         self.obeyed: list[Order] = []
-        self._done: dict[int, set[str]] = {}
+        self._done: dict[str, set[str]] = {}
         self._count = 0
 
     def reply(self, request: dict[str, Any]) -> list[bytes]:
         """Return the answer to a request of Chat Completions."""
         shown = "\n".join(map(_text, request["messages"]))
         self.seen.append(shown)
-        offered = {one["function"]["name"] for one in request.get("tools", ())}
-        if not offered:
+        phase = _phase(shown)
+        if phase == "summary":
             return chat(f"All is well. {mark('earlier_answer')}", usage=False)
-        if "list_files" not in offered and "write_text_file" not in offered:
+        if phase == "plan":
             return chat(_plan(), usage=False)
-        todo = self._todo(len(offered), shown)
+        todo = self._todo(phase, shown)
         if not todo:
             text = f"Done as the documents say. {mark('artifact')}"
             return chat(text, usage=False)
         return chat(calls=tuple(map(self._call, todo)), usage=False)
 
-    def _todo(self, phase: int, shown: str) -> list[Order]:
+    def _todo(self, phase: str, shown: str) -> list[Order]:
         done = self._done.setdefault(phase, set())
         wanted = list(self.looks)
-        for match in ORDER.finditer(shown):
+        told = "\n".join((*self.seen, shown))  # also what a loop before told, whose window was full
+        for match in ORDER.finditer(told):
             if not match[1].startswith("at_"):
                 given = json.loads(base64.urlsafe_b64decode(match[2] or "e30="))
                 wanted.append((match[1], given))
@@ -116,6 +117,17 @@ def _text(message: dict[str, Any]) -> str:
     if isinstance(content, list):
         return "\n".join(str(part.get("text", "")) for part in content)
     return str(content or "")
+
+
+def _phase(shown: str) -> str:
+    """Return which phase a request is of, by what its step asks for; tools are the same in all."""
+    asked = {
+        "research": "Find out what the request asks",
+        "plan": "Turn the research into a plan",
+        "implement": "Carry out item",
+        "summary": "Write the answer to the person who made the request",
+    }
+    return next(name for name, words in asked.items() if words in shown)
 
 
 def _key(one: Order) -> str:

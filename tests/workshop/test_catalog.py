@@ -19,6 +19,10 @@ from backshop.workshop import agent_tools
 ROOT = Path(__file__).resolve().parents[2]
 TOOLS = {tool.name: tool for tool in agent_tools()}
 OPEN = {"xlsx_operations", "docx_operations", "pptx_operations"}
+MANY_OPTIONAL = {  # more than a strict call should write as null (M9.10)
+    *("read_file", "search_files", "replace_in_files", "copy_assets"),
+    "table_update_from_export",
+}
 LIST_MAX_BYTES = 13_000
 USER = Message(role=Role.USER, text="Hi")
 VALUE = {"string", "number", "integer", "boolean", "null"}
@@ -85,7 +89,7 @@ def test_all_tools_together_are_small():
     asked = ModelRequest(model_id=model.model_id, messages=(USER,), tools=specs)
     sent = body(asked, model)["tools"]
 
-    assert {one["name"] for one in sent if not one["strict"]} == OPEN
+    assert {one["name"] for one in sent if not one["strict"]} == OPEN | MANY_OPTIONAL
     size = len(json.dumps(sent, separators=(",", ":"), ensure_ascii=False).encode())
     assert size <= LIST_MAX_BYTES
 

@@ -123,7 +123,8 @@ LOOKS: list[Order] = [
     ("read_file", {"path": IN_FOLDER}),
     ("read_file", {"path": "long.md"}),
     ("table_describe", {"path": "data.csv"}),
-    ("docx_get_styles", {"path": "doc.docx"}),
+    ("get_styles", {"path": "doc.docx"}),
+    ("read_file", {"path": "tasks.md"}),
 ]
 
 
@@ -193,9 +194,12 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
         other.add({"secret.md": "another bench\n"})
         room = Chat(shop, folder)
         orders = [*REACHED, *escapes(other.id, outside)]
+        planted = [order(name, **given) for name, given in orders]
+        half = len(planted) // 2  # each shown whole by one read (W8.5)
         room.add(
             {
-                "notes.md": "\n".join((mark("text"), *(order(name, **a) for name, a in orders))),
+                "notes.md": "\n".join((mark("text"), *planted[:half])),
+                "tasks.md": "\n".join(planted[half:]),
                 "other.md": "line\n" * 12,
                 "third.md": "third\n",
                 "long.md": LONG,
@@ -211,6 +215,7 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
         room.call("ContextUpdateDirect", category="situation", files=context, create=True)
         room.add({"x.md": "x\n"}, dest_dir=mark("folder_name"))
         connect(room, server)
+        room.call("WorkshopSetFlow", flow="rpi")  # with a plan and reports, which hold orders too
         reader = Reader(LOOKS, calm="long.md")
         server.replies[:] = [hostile.obeying(reader, lambda: server.seen[-1].json)]
         agree(room)

@@ -13,7 +13,7 @@ from backshop.app import Backshop
 from backshop.base.ids import MessageId, TurnId
 from backshop.workshop import TurnFacts, evidence, mention, told
 from backshop.workshop.answers import facts_of
-from backshop.workshop.conversation import events, fold
+from backshop.workshop.conversation import events, fold, turn_facts
 from backshop.workshop.conversation.state import WorkshopState
 from backshop.workshop.conversation.turn_facts import (
     Counted,
@@ -669,3 +669,13 @@ def test_steps_of_a_workflow_are_counted_as_far_as_they_were_begun(statuses, lin
     steps = [ItemFact(number=n, label="", status=one) for n, one in enumerate(statuses, 1)]
 
     assert told(TurnFacts(unit="step", items=tuple(steps), items_total=len(steps)))[0] == line
+
+
+@pytest.mark.rule("W11.27", "W11.29")
+def test_files_that_are_not_named_are_counted_beyond_those_that_are_kept():
+    paths = tuple(f"{n}.md" for n in range(500))
+
+    facts = turn_facts.capped(TurnFacts(unasked=paths, files=()))
+
+    assert len(facts.unasked) == turn_facts.LISTED
+    assert told(facts)[0] == f"Not named in the request: {', '.join(paths[:20])} and 480 more."

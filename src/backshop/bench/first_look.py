@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 HOSTS_LISTED = 200
-"""New hosts, and what is gone, that are kept by name."""
+"""Places of new hosts that are kept by name; the hosts beyond them are counted."""
 SHOWN = 20
 """Lines of one kind that people are shown."""
 FEWER_MIN = 10
@@ -54,9 +54,11 @@ class FirstLook:
     """What is new and what is gone in a set of changed files."""
 
     hosts: tuple[HostAdded, ...] = ()
+    hosts_more: int = 0
+    """New hosts beyond those that are listed."""
     gone: tuple[ContentGone, ...] = ()
     unread: tuple[str, ...] = ()
-    """Changed files that could not be looked into."""
+    """Changed files that could not be looked into, or not wholly."""
     left_out: int = 0
     """Changed files beyond those that are looked into."""
 
@@ -74,6 +76,14 @@ def hosts_added(
         for host, way, count in after["hosts"]
         if (host, way) not in known
     )
+
+
+def kept(hosts: Sequence[HostAdded]) -> tuple[tuple[HostAdded, ...], int]:
+    """Return the places that are kept, what is fetched first, and how many hosts are beyond."""
+    order = list(_WAYS)
+    ranked = sorted(hosts, key=lambda one: order.index(one.way))
+    named = {one.host for one in ranked[:HOSTS_LISTED]}
+    return tuple(ranked[:HOSTS_LISTED]), len({one.host for one in hosts} - named)
 
 
 def content_gone(
@@ -105,13 +115,14 @@ def content_gone(
 # ---------------------------------------------------------------- words
 
 
-def told_hosts(hosts: Sequence[HostAdded]) -> list[str]:
+def told_hosts(hosts: Sequence[HostAdded], more: int = 0) -> list[str]:
     """Return a line for each new host, those that are fetched on opening first."""
     by_host: dict[str, list[HostAdded]] = {}
     order = list(_WAYS)
     for one in sorted(hosts, key=lambda one: (order.index(one.way), one.host, one.path)):
         by_host.setdefault(one.host, []).append(one)
-    return _shown([_host(host, places) for host, places in by_host.items()], "new hosts")
+    lines = [_host(host, places) for host, places in by_host.items()]
+    return _shown(lines, "new hosts", more)
 
 
 def _host(host: str, places: Sequence[HostAdded]) -> str:
@@ -165,8 +176,8 @@ def _lost(one: ContentGone) -> str:
 
 def told_unread(look: FirstLook) -> list[str]:
     """Return what was not looked into, where there is any."""
-    lines = [f"Not looked into for new hosts: {path}." for path in look.unread]
-    lines = _shown(lines, "files that were not looked into")
+    lines = [f"Not wholly looked into for new hosts: {path}." for path in look.unread]
+    lines = _shown(lines, "files that were not wholly looked into")
     if look.left_out:
         lines.append(
             f"{look.left_out} more changed files were not looked into for new hosts and deletions."
@@ -176,7 +187,9 @@ def told_unread(look: FirstLook) -> list[str]:
 
 def told(look: FirstLook) -> tuple[str, ...]:
     """Return all of it as lines, in the order they are to be read."""
-    return plain((*told_hosts(look.hosts), *told_gone(look.gone), *told_unread(look)))
+    return plain(
+        (*told_hosts(look.hosts, look.hosts_more), *told_gone(look.gone), *told_unread(look))
+    )
 
 
 def plain(lines: Iterable[str]) -> tuple[str, ...]:
@@ -186,7 +199,7 @@ def plain(lines: Iterable[str]) -> tuple[str, ...]:
     )
 
 
-def _shown(lines: Iterable[str], more: str) -> list[str]:
+def _shown(lines: Iterable[str], what: str, more: int = 0) -> list[str]:
     found = list(lines)
-    rest = len(found) - SHOWN
-    return [*found[:SHOWN], f"And {rest} more {more}."] if rest > 0 else found
+    rest = max(0, len(found) - SHOWN) + more
+    return [*found[:SHOWN], f"And {rest} more {what}."] if rest else found

@@ -17,7 +17,7 @@ from .catalog.catalog import (
     builtin,
 )
 from .catalog.profile import Efforts
-from .catalog.strict_schema import can_be_strict, check_tools, relaxed, strict
+from .catalog.strict_schema import can_be_strict, check_tools, relaxed, sent_strict, strict
 from .commands import COMMANDS, PERMISSION_COMMANDS, PROVIDER_COMMANDS
 from .egress.deadline import CallLimits
 from .egress.gate import Channel
@@ -191,6 +191,7 @@ __all__ = [
     "scripted",
     "spent_of",
     "relaxed",
+    "sent_strict",
     "strict",
     "text_tokens",
 ]

@@ -257,8 +257,8 @@ class Caller:
         given = self._window(model, provider, key)
         if given is not None and needed > given:
             raise ContextExhausted(
-                f"the server gives {model.wire_name} {given} tokens, and the request needs about"
-                f" {needed}",
+                f"the server gives {model.wire_name} {given} tokens (by OLLAMA_CONTEXT_LENGTH or"
+                f" num_ctx), and the request needs about {needed}",
                 reason="server_window",
                 hints=ollama.LARGER,
                 provider_id=provider.provider_id,

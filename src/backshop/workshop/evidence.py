@@ -93,6 +93,7 @@ def facts_of(
         plain,
         files=files,
         hosts=look.hosts,
+        hosts_more=look.hosts_more,
         unasked=request_scope.not_named(*_asked(known, turn), files),
         gone=look.gone,
         unread=look.unread,

@@ -14,14 +14,7 @@ from backshop.base.errors import BackshopError
 from backshop.base.ids import TreeId
 from backshop.formats import FormatError, Formats, Source
 
-from ..first_look import (
-    HOSTS_LISTED,
-    ContentGone,
-    FirstLook,
-    HostAdded,
-    content_gone,
-    hosts_added,
-)
+from ..first_look import ContentGone, FirstLook, HostAdded, content_gone, hosts_added, kept
 from ..repository import BenchRepository
 from ..tree.difference import Change
 
@@ -49,11 +42,15 @@ def look_into(desk: BenchRepository, formats: Formats, before: TreeId, after: Tr
         except BackshopError:  # a content that is lost is told of by the review itself (B12.19)
             unread.append(change.path)
             continue
+        if new["hosts_left_out"]:
+            unread.append(change.path)
         hosts += hosts_added(change.path, old, new)
         gone += content_gone(change.path, old, new)
+    listed, more = kept(hosts)
     return FirstLook(
-        hosts=tuple(hosts[:HOSTS_LISTED]),
-        gone=tuple(gone[:HOSTS_LISTED]),
+        hosts=listed,
+        hosts_more=more,
+        gone=tuple(gone),
         unread=tuple(unread),
         left_out=max(0, len(changes) - FILES_MAX),
     )

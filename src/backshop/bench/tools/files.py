@@ -57,7 +57,7 @@ class ReadFile:
     sheet: str | None = None
     range: str | None = None
     cells: str | None = field(default=None, metadata=described("values, formulas or both"))
-    section: str | None = field(default=None, metadata=described("Heading or id"))
+    section: str | None = field(default=None, metadata=described("Heading or index"))
     paragraphs: str | None = field(
         default=None, metadata=described("Body indexes from 0, such as 10-20")
     )

@@ -153,7 +153,9 @@ def _operate(
 
 
 def _describe(params: DescribeOperations, *, context: ToolContext) -> ToolResult:
-    return answered(lambda: {"kind": params.kind, "sheet": operation_sheet(params.kind, params.op)})
+    asked = params.kind.lower().removesuffix("_operations")
+    kind = asked.rpartition(".")[2]  # a path, or an ending, says the kind as well
+    return answered(lambda: {"kind": kind, "sheet": operation_sheet(kind, params.op)})
 
 
 def _styles(params: GetStyles, *, context: ToolContext) -> ToolResult:

@@ -97,6 +97,11 @@ def can_be_strict(schema: Schema) -> bool:
     return all(map(can_be_strict, _children(schema)))
 
 
+def sent_strict(schema: Schema, limits: StrictLimits = OPENAI_LIMITS) -> bool:
+    """Return whether a tool of this schema alone is sent strict (M9.10)."""
+    return _measure(json.dumps(dict(schema))).is_within(limits)
+
+
 def strict_names(tools: Iterable[ToolSpec], limits: StrictLimits) -> frozenset[str]:
     """Return which tools of a request are sent strict: none where all together are too many."""
     measured = [(tool.name, _measure(json.dumps(dict(tool.parameters)))) for tool in tools]

@@ -221,16 +221,12 @@ class Tool:
                 raise ValidationFailed(f"{self.name} takes no arguments", reason="bad_arguments")
             return None
         meant = _without_nulls(self.schema, self.schema, forgiven(dict(arguments), self.schema))
-        found = argument_problems(meant, self.schema)
-        if found:
-            said = told(self.name, self.schema, found)
-            raise ValidationFailed(said, reason="bad_arguments", hints=found)
         try:
             return codec.decode(self.params, meant)
         except ValidationFailed as error:
-            raise ValidationFailed(
-                error.message, reason="bad_arguments", hints=error.hints
-            ) from error
+            found = argument_problems(meant, self.schema) or error.hints
+            said = told(self.name, self.schema, found) if found else error.message
+            raise ValidationFailed(said, reason="bad_arguments", hints=found) from error
 
 
 def _may_be_result(annotation: Any) -> bool:

@@ -384,6 +384,12 @@ shortcuts({
   cancel: () => { if (state.active_turn) stop(); },
 });
 
+// What the agent says along with its calls: a line of its own, until it says something else.
+function underway(text) {
+  $("#underway").textContent = text;
+  $("#underway").hidden = !text;
+}
+
 function tool(data) {
   const words = TOOLS[data.tool_name] ?? data.tool_name.replaceAll("_", " ");
   const text = [words, data.detail ? `${data.detail} of` : null, data.path].filter(Boolean).join(" ");
@@ -401,7 +407,7 @@ follow(here, {
   WorkshopProposalProgress: ({ phase }) => { proposal = PROPOSALS[phase] ?? ""; if (state.active_turn) showTurn(state.active_turn); },
   WorkshopMessageUpdated: ({ message_id }) => transcript.grown(message_id),
   WorkshopAssistantStream: (data) => { if (data.delta_seq === 0 && state.active_turn?.phase !== "implement") say("The answer begins"); transcript.delta(data); },
-  WorkshopAgentProgress: ({ text }) => { transcript.withdraw(); $("#tool").textContent = text; },
+  WorkshopAgentProgress: ({ text }) => { transcript.withdraw(); underway(text); },
   WorkshopAssistantMessageComplete: (data) => { transcript.complete(data.message_id); if (data.status === "complete") say("The answer is complete"); },
   WorkshopPhaseStarted: refresh,
   WorkshopPhaseCompleted: refresh,
@@ -413,6 +419,7 @@ follow(here, {
   WorkshopRunCancelRequested: refresh,
   WorkshopTurnFinished: async (data) => {
     $("#tool").textContent = "";
+    underway("");
     proposal = "";
     await refresh();
     transcript.withdraw();

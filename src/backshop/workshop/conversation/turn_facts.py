@@ -118,8 +118,11 @@ class TurnFacts:
     """Files the answer names and the turn did not change."""
     hosts: tuple[HostAdded, ...] = ()
     """Hosts that changed files name and did not before (W11.26)."""
+    hosts_more: int = 0
+    """New hosts beyond those that are listed."""
     unasked: tuple[str, ...] = ()
     """Changed files that the request does not name (W11.27)."""
+    unasked_total: int = 0
     gone: tuple[ContentGone, ...] = ()
     """What changed files have less of (W11.28)."""
     unread: tuple[str, ...] = ()
@@ -144,9 +147,10 @@ def told(facts: TurnFacts) -> tuple[str, ...]:
 def first(facts: TurnFacts) -> tuple[str, ...]:
     """Return the lines that stand before all others: new hosts, unasked files, what is gone."""
     look = FirstLook(unread=facts.unread, left_out=facts.left_out)
-    lines = told_hosts(facts.hosts)
+    lines = told_hosts(facts.hosts, facts.hosts_more)
     if facts.unasked:
-        lines.append(f"Not named in the request: {_names(facts.unasked)}.")
+        total = max(facts.unasked_total, len(facts.unasked))
+        lines.append(f"Not named in the request: {_names(facts.unasked, total)}.")
     return plain((*lines, *told_gone(facts.gone), *told_unread(look)))
 
 
@@ -262,8 +266,8 @@ def _shown(lines: Iterable[str], more: str) -> list[str]:
     return [*found[:SHOWN], f"And {rest} {more}."] if rest > 0 else found
 
 
-def _names(paths: Sequence[str]) -> str:
-    rest = len(paths) - SHOWN
+def _names(paths: Sequence[str], total: int = 0) -> str:
+    rest = max(total, len(paths)) - SHOWN
     return ", ".join(paths[:SHOWN]) + (f" and {rest} more" if rest > 0 else "")
 
 
@@ -281,6 +285,7 @@ def capped(facts: TurnFacts) -> TurnFacts:
         dropped=facts.dropped[:LISTED],
         not_computed=facts.not_computed[:LISTED],
         unasked=facts.unasked[:LISTED],
+        unasked_total=len(facts.unasked),
     )
 
 
