@@ -131,7 +131,7 @@ def test_how_turns_are_executed_is_chosen_for_one_workbench(served):
     address = f"/bench/{bench}/settings"
 
     def chosen(page):
-        return [one for one in ("rpi", "compat") if f'value="{one}" checked' in page]
+        return [one for one in ("auto", "rpi", "compat") if f'value="{one}" checked' in page]
 
     with closing(served.client()) as client:
         before = chosen(client.get(address).text)
@@ -141,7 +141,7 @@ def test_how_turns_are_executed_is_chosen_for_one_workbench(served):
         strange = client.post("/do/WorkshopSetFlow", data={**form, "flow": "other"})
 
     flows = [served.call("WorkshopGetState", workbench_id=one)["flow"] for one in (bench, other)]
-    assert (before, after, flows) == (["rpi"], ["compat"], ["compat", "rpi"])
+    assert (before, after, flows) == (["auto"], ["compat"], ["compat", "auto"])
     assert (done.headers["location"], strange.status_code) == (address, 422)
 
 
