@@ -423,3 +423,74 @@ def test_a_write_that_is_too_large_is_refused_and_the_next_one_works(chat):
     assert "write_text_file huge.txt" in told  # what was asked is too long to be sent again
     assert entry["success"] is False
     assert sum(n for name, n in counters.items() if name.startswith("batch_failures")) == 1
+
+
+BLUE = ("write_text_file", {"path": "a.txt", "content": "blue\n"})
+READ = ("read_file", {"path": "a.txt"})
+DIRECT: dict[str, tuple[list[Step], str, str]] = {
+    # what the model does after it has written a.txt: the steps, how the turn ends, what is said
+    "invents tools": ([calls("work", n, ("fly", {})) for n in range(2, 12)], "paused", "8 calls"),
+    "repeats itself": ([calls("work", n, READ) for n in range(2, 12)], "paused", "again and again"),
+    "stops in mid-JSON": (
+        [
+            {
+                "when": {"purpose": "work"},
+                "times": 0,
+                "respond": {
+                    "tool_calls": [{"name": "read_file"}],
+                    "error": "bad_json_arguments",
+                },
+            }
+        ],
+        *("paused", "cannot be read"),
+    ),
+    "answers nothing": (
+        [{"when": {"purpose": "work"}, "times": 0, "respond": {"error": "empty"}}],
+        *("paused", "answered nothing"),
+    ),
+    "refuses": (
+        [{"when": {"purpose": "work"}, "respond": {"text": "No.", "error": "refusal"}}],
+        *("failed", "declined"),
+    ),
+    "is out of window": (
+        [{"when": {"purpose": "work"}, "times": 0, "respond": {"error": "context_length"}}],
+        *("paused", ""),
+    ),
+    "breaks the stream once": (
+        [
+            {
+                "when": {"purpose": "work", "turn": 2},
+                "respond": {
+                    "text": "It is blue now.",
+                    "error": {"kind": "stream_cut", "after_chars": 5},
+                },
+            },
+            says("work", "It is blue."),
+        ],
+        *("complete", "It is blue."),
+    ),
+    "calls sixty tools at once": (
+        [calls("work", 2, *[READ] * 2, *[("list_files", {"limit": n}) for n in range(1, 59)])]
+        + [says("work", "It is blue.")],
+        *("complete", "It is blue."),
+    ),
+    "never ends": (
+        [calls("work", n, ("list_files", {"limit": n})) for n in range(2, 60)],
+        *("paused", "no text"),
+    ),
+}
+
+
+@pytest.mark.rule("W11.32", "W11.34", "W5.12", "W19.4")
+@pytest.mark.parametrize("name", DIRECT)
+def test_direct_work_keeps_what_it_wrote_whatever_its_model_does_next(chat, name):
+    steps, status, said = DIRECT[name]
+    chat.add({"a.txt": "red\n"})
+    chat.play([calls("work", 1, BLUE), *steps])
+
+    done = chat.ask("Paint it")
+
+    assert (done["status"], chat.draft()) == (status, {"a.txt": "blue\n"})
+    assert chat.published() == {"a.txt": "red\n"}
+    assert said in chat.answer()["text"]
+    assert chat.facts()[0] == "1 file was changed: a.txt (modified, 1 line change)"
