@@ -137,6 +137,7 @@ export class Transcript {
   }
 
   withdraw() {
+    this.streams.clear(); // what is still being drawn of it comes to nothing
     this.provisional.hidden = true;
     this.provisional.firstElementChild.replaceChildren();
   }
@@ -160,5 +161,5 @@ export class Transcript {
     this.withdraw();
   }
 
-  forgetStreams() { this.streams.clear(); this.withdraw(); }
+  forgetStreams() { this.withdraw(); }
 }
