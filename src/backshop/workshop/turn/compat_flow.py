@@ -30,11 +30,11 @@ from .research_plan import REFUSED, Refused
 TRIES = 2  # W14.4: one repair
 NOT_PROPOSED = (
     "The changes could not be worked out: {} Ask for fewer changes at once, or let the agent work "
-    "with tools (flow rpi)."
+    "with tools (flow auto)."
 )
 NOT_APPLIED = (
     "The changes could not be made: {}. You can ask again, or let the agent work with tools "
-    "(flow rpi)."
+    "(flow auto)."
 )
 
 
