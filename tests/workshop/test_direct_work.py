@@ -175,6 +175,30 @@ def test_direct_work_that_never_plans_is_made_to_and_keeps_what_it_wrote(chat: C
     assert purposes[WORK_FILES_MAX + 2] == "plan"
 
 
+@pytest.mark.rule("W11.33", "W8.3", "W11.20")
+def test_many_files_written_in_one_answer_are_planned_by_the_model_itself(chat: Chat) -> None:
+    writes = [write(f"{number}.md", "x") for number in range(1, 21)]
+    rest = writes[WORK_FILES_MAX:]
+    wire = chat.play(
+        [
+            calls("work", 1, *writes),
+            calls("work", 2, PLAN),
+            calls("implement", 1, *rest[:8], item=1),
+            calls("implement", 1, *rest[8:], item=2),
+            says("implement", "Wrote it."),
+            says("summary", "All twenty."),
+        ]
+    )
+
+    done = chat.ask("Write twenty files")
+
+    assert (done["status"], chat.answer()["text"]) == ("complete", "All twenty.")
+    assert chat.draft() == {f"{number}.md": "x" for number in range(1, 21)}
+    told = [one.text for one in wire.requests[1].messages if one.role == "tool"]
+    assert ["Call request_plan" in one for one in told] == [False] * WORK_FILES_MAX + [True] * 15
+    assert not any("refused" in line for line in chat.facts())
+
+
 @pytest.mark.rule("W11.21", "W11.32")
 @pytest.mark.parametrize(
     ("keep", "texts", "said"),

@@ -24,6 +24,7 @@ LISTED = 200
 SHOWN = 20
 """Lines of one kind that people are shown."""
 OVER_CAP = "too_many_calls"
+NOT_RUN = (OVER_CAP, "tool_not_available")  # nothing is wrong with the call itself
 
 DONE, FAILED, UNFINISHED, WAITING = "done", "failed", "unfinished", "waiting"
 
