@@ -29,7 +29,7 @@ class ReplaceInFiles:
     search: str
     replace: str
     paths: list[str] | None = None
-    prefix: str | None = field(default=None, metadata=described('"" means all files'))
+    prefix: str | None = None
     match_case: bool | None = field(default=None, metadata=described("true if absent"))
     whole_word: bool | None = None
     expect: int | None = None
@@ -161,7 +161,7 @@ def _check(params: ReplaceInFiles) -> None:
 
 REPLACE_IN_FILES = Tool(
     "replace_in_files",
-    "Replace text in many files, office files too, all or none. Needs paths or prefix.",
+    "Replace text in many files, office too, all or none. Give paths or prefix ('': all).",
     ReplaceInFiles,
     _replace,
     effects="write",
