@@ -199,6 +199,20 @@ def test_many_files_written_in_one_answer_are_planned_by_the_model_itself(chat: 
     assert not any("refused" in line for line in chat.facts())
 
 
+@pytest.mark.rule("W11.32", "W11.33")
+def test_direct_work_that_says_done_over_writes_that_never_ran_is_unfinished(chat: Chat) -> None:
+    writes = [write(f"{number}.md", "x") for number in range(1, WORK_FILES_MAX + 2)]
+    chat.play([calls("work", 1, *writes), says("work", "All are written.")])
+
+    chat.ask("Write six files")
+
+    assert chat.facts()[-2:] == [
+        "The work is unfinished (more was to be written than goes without a plan, and nothing was "
+        f"planned); {WORK_FILES_MAX} writes of it stay.",
+        f"1 write to {WORK_FILES_MAX + 1}.md was not run: the turn could not write then.",
+    ]
+
+
 @pytest.mark.rule("W11.21", "W11.32")
 @pytest.mark.parametrize(
     ("keep", "texts", "said"),

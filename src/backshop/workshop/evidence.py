@@ -272,6 +272,11 @@ def refused_of(known: WorkshopState, turn: Turn, item: int, attempt: int) -> lis
     ]
 
 
+def lacks_plan(known: WorkshopState, turn: Turn) -> bool:
+    """Say whether a write was put off until there is a plan, and never made (W11.33)."""
+    return any(one.error == turn_facts.NOT_HERE for one in _not_made(list(_writes(known, turn))))
+
+
 def _refusal(book: Conversations, entry: ToolEntry) -> WriteRefused:
     path = target_of(arguments(book, entry)) or entry.path or ""
     return WriteRefused(tool=entry.tool, reason=entry.error or "failed", path=path)
