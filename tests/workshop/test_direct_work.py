@@ -243,16 +243,16 @@ def test_direct_work_says_itself_that_it_failed(
 
 @pytest.mark.rule("W11.34", "W5.12")
 @pytest.mark.parametrize(
-    ("wrote", "error", "status"),
+    ("wrote", "error", "status", "advice"),
     [
-        (False, "auth", "failed"),
-        (True, "auth", "paused"),
-        (False, "empty", "failed"),
-        (True, "empty", "paused"),
+        (False, "auth", "failed", "You can check the settings, or switch to another model."),
+        (True, "auth", "paused", "You can check the settings, or switch to another model."),
+        (False, "empty", "failed", "You can try again, or switch to another model."),
+        (True, "empty", "paused", "It can go on from here."),
     ],
 )
 def test_direct_work_that_breaks_off_keeps_what_it_wrote(
-    chat: Chat, wrote: bool, error: str, status: str
+    chat: Chat, wrote: bool, error: str, status: str, advice: str
 ) -> None:
     chat.add({"a.md": "red"})
     broken: Step = {"when": {"purpose": "work"}, "times": 0, "respond": {"error": error}}
@@ -261,6 +261,7 @@ def test_direct_work_that_breaks_off_keeps_what_it_wrote(
     done = chat.ask()
 
     assert (done["status"], done["has_draft"]) == (status, wrote)
+    assert chat.answer()["text"].endswith(advice)
     if wrote:
         assert chat.draft() == {"a.md": "blue"}
 
