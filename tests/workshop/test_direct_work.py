@@ -280,6 +280,7 @@ def test_direct_work_goes_on_with_what_it_wrote_and_doubles_nothing(chat: Chat) 
     assert (done["status"], chat.draft()) == ("complete", {"a.md": "one one\n"})
     told = wire.requests[2].messages[-1].text
     assert "edit_text_file on a.md" in told
+    assert "ended before it reported" in told  # the key was refused: no requests had run out
 
 
 @pytest.mark.rule("W5.8", "M10.5")
