@@ -10,7 +10,7 @@ from backshop.formats import Selector
 from backshop.formats import docx as docx_format
 from backshop.formats.diff.prose import diff_documents
 
-from .office import map_of, paragraph, source, with_body
+from .office import edit, map_of, paragraph, source, with_body
 
 ANN = 'w:id="1" w:author="Ann" w:date="2026-01-02T03:04:05Z"'
 BOB = 'w:id="2" w:author="Bob" w:date="2026-02-03T04:05:06Z"'
@@ -52,6 +52,15 @@ def test_a_read_lists_its_tracked_changes_with_author_time_and_place(tmp_path):
     assert [(w.code, w.count) for w in read.warnings] == [("tracked_changes_present", 4)]
     assert changes(path, paragraphs="1-1") == TOLD[:2]
     assert changes(path, paragraphs="0-0") == []
+
+
+@pytest.mark.rule("F19.7")
+def test_a_write_counts_the_tracked_changes_as_the_map_does(tmp_path):
+    path = with_body(tmp_path / "a.docx", FOUR)
+
+    applied, _ = edit(path, {"op": "append_paragraph", "text": "x"})
+
+    assert [(w.code, w.count) for w in applied.warnings] == [("tracked_changes_present", 4)]
 
 
 @pytest.mark.rule("F9.11", "F9.3")

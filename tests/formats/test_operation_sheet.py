@@ -104,6 +104,8 @@ def test_a_sheet_names_every_operation_and_field_and_is_short(kind, styles):
         assert {name for name, must in told.items() if must and name != "style"} <= needed
         assert needed <= {name for name, must in told.items() if must}
         assert {arg.name for arg in spec.args} <= set(told) | set(styles)
+        for arg in spec.args:
+            assert arg.default is not False or f"{arg.name}?=false" in signatures[spec.name]
     assert set(styles) <= set(re.findall(r"\w+", text))
     assert len(text.encode()) <= SHEET_MAX_BYTES
     assert all(len(operation_sheet(kind, op).encode()) < len(text.encode()) for op in signatures)

@@ -182,10 +182,12 @@ def test_text_cut_by_its_length_is_continued_once():
 
 @pytest.mark.rule("W9.4")
 def test_a_call_cut_by_its_length_is_answered_and_the_loop_goes_on():
-    _, beside, response = attend(broken("length"), look("b"), said("done"))
+    adapter, beside, response = attend(broken("length"), look("b"), look(7), said("done"))
 
     assert response.text == "done"
-    assert [ok for _, ok, _ in beside.calls][-1] is True
+    told = tool_texts(adapter.requests[-1])
+    assert ["cut off by its length" in one for one in told] == [True, False, False]
+    assert [ok for _, ok, _ in beside.calls] == [False, True, False]
 
 
 @pytest.mark.rule("W8.3", "W23.15")
@@ -210,6 +212,21 @@ def test_eight_failing_calls_end_the_loop():
     assert response.text == "done"
 
 
+@pytest.mark.rule("W8.3")
+def test_calls_of_one_answer_fail_as_one_because_none_could_learn_from_another():
+    def answer(*arguments):
+        return {"respond": {"tool_calls": [{"name": "look", "arguments": a} for a in arguments]}}
+
+    missing = [{"path": "none", "line": n} for n in range(1, 10)]
+    unread = {"respond": {"error": "bad_json_arguments", "tool_calls": [{"name": "look"}] * 4}}
+    _, beside, response = attend(answer(*missing), unread, look(), said("done"))
+    error, _ = refused(*[answer(*missing[:2])] * 2, *[answer(*missing[2 + n :]) for n in range(6)])
+
+    assert response.text == "done"
+    assert [ok for _, ok, _ in beside.calls] == [False] * 13 + [True]
+    assert error.error.reason == "tool_errors_exhausted"
+
+
 @pytest.mark.rule("W16.3")
 def test_without_need_of_a_tool_the_choice_is_free_from_the_start():
     beside = Beside()
@@ -227,7 +244,7 @@ def test_the_model_sees_of_answers_what_the_attendant_shows():
     class Short(Beside):
         def called(self, called):
             super().called(called)
-            return None if called.call.arguments["path"] == "c" else f"receipt {len(self.calls)}"
+            return f"receipt {len(self.calls)}" if len(self.calls) < 3 else None
 
     adapter, _, _ = attend(look("a"), look("b"), look("c"), said("done"), beside=Short())
 

@@ -175,6 +175,44 @@ def test_direct_work_that_never_plans_is_made_to_and_keeps_what_it_wrote(chat: C
     assert purposes[WORK_FILES_MAX + 2] == "plan"
 
 
+@pytest.mark.rule("W11.33", "W8.3", "W11.20")
+def test_many_files_written_in_one_answer_are_planned_by_the_model_itself(chat: Chat) -> None:
+    writes = [write(f"{number}.md", "x") for number in range(1, 21)]
+    rest = writes[WORK_FILES_MAX:]
+    wire = chat.play(
+        [
+            calls("work", 1, *writes),
+            calls("work", 2, PLAN),
+            calls("implement", 1, *rest[:8], item=1),
+            calls("implement", 1, *rest[8:], item=2),
+            says("implement", "Wrote it."),
+            says("summary", "All twenty."),
+        ]
+    )
+
+    done = chat.ask("Write twenty files")
+
+    assert (done["status"], chat.answer()["text"]) == ("complete", "All twenty.")
+    assert chat.draft() == {f"{number}.md": "x" for number in range(1, 21)}
+    told = [one.text for one in wire.requests[1].messages if one.role == "tool"]
+    assert ["Call request_plan" in one for one in told] == [False] * WORK_FILES_MAX + [True] * 15
+    assert not any("refused" in line for line in chat.facts())
+
+
+@pytest.mark.rule("W11.32", "W11.33")
+def test_direct_work_that_says_done_over_writes_that_never_ran_is_unfinished(chat: Chat) -> None:
+    writes = [write(f"{number}.md", "x") for number in range(1, WORK_FILES_MAX + 2)]
+    chat.play([calls("work", 1, *writes), says("work", "All are written.")])
+
+    chat.ask("Write six files")
+
+    assert chat.facts()[-2:] == [
+        "The work is unfinished (more was to be written than goes without a plan, and nothing was "
+        f"planned); {WORK_FILES_MAX} writes of it stay.",
+        f"1 write to {WORK_FILES_MAX + 1}.md was not run: the turn could not write then.",
+    ]
+
+
 @pytest.mark.rule("W11.21", "W11.32")
 @pytest.mark.parametrize(
     ("keep", "texts", "said"),
@@ -205,16 +243,16 @@ def test_direct_work_says_itself_that_it_failed(
 
 @pytest.mark.rule("W11.34", "W5.12")
 @pytest.mark.parametrize(
-    ("wrote", "error", "status"),
+    ("wrote", "error", "status", "advice"),
     [
-        (False, "auth", "failed"),
-        (True, "auth", "paused"),
-        (False, "empty", "failed"),
-        (True, "empty", "paused"),
+        (False, "auth", "failed", "You can check the settings, or switch to another model."),
+        (True, "auth", "paused", "You can check the settings, or switch to another model."),
+        (False, "empty", "failed", "You can try again, or switch to another model."),
+        (True, "empty", "paused", "It can go on from here."),
     ],
 )
 def test_direct_work_that_breaks_off_keeps_what_it_wrote(
-    chat: Chat, wrote: bool, error: str, status: str
+    chat: Chat, wrote: bool, error: str, status: str, advice: str
 ) -> None:
     chat.add({"a.md": "red"})
     broken: Step = {"when": {"purpose": "work"}, "times": 0, "respond": {"error": error}}
@@ -223,6 +261,7 @@ def test_direct_work_that_breaks_off_keeps_what_it_wrote(
     done = chat.ask()
 
     assert (done["status"], done["has_draft"]) == (status, wrote)
+    assert chat.answer()["text"].endswith(advice)
     if wrote:
         assert chat.draft() == {"a.md": "blue"}
 
@@ -241,6 +280,7 @@ def test_direct_work_goes_on_with_what_it_wrote_and_doubles_nothing(chat: Chat) 
     assert (done["status"], chat.draft()) == ("complete", {"a.md": "one one\n"})
     told = wire.requests[2].messages[-1].text
     assert "edit_text_file on a.md" in told
+    assert "ended before it reported" in told  # the key was refused: no requests had run out
 
 
 @pytest.mark.rule("W5.8", "M10.5")

@@ -309,9 +309,9 @@ def _is_own(kind: str, spec: OpSpec, arg: Arg) -> bool:
 def _marked(arg: Arg) -> str:
     if arg.required:
         return arg.name
-    default = "" if arg.default in (None, False) else f"={_shown(arg.default)}"
+    default = "" if arg.default is None else f"={_shown(arg.default)}"
     return f"{arg.name}?{default}"
 
 
 def _shown(value: object) -> str:
-    return "true" if value is True else str(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)

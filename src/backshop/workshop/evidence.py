@@ -248,14 +248,14 @@ def _writes(known: WorkshopState, turn: Turn) -> Iterator[ToolEntry]:
 
 
 def _not_made(entries: Sequence[ToolEntry]) -> Iterator[ToolEntry]:
-    """Yield the writes that failed; one over the cap of an answer not, where it ran later."""
+    """Yield the writes that failed; one that was only not run not, where it ran later."""
     ran: Counter[tuple[str, str]] = Counter()
     found = []
     for one in reversed(entries):
         key = (one.tool, one.args_sha256)
         if one.success:
             ran[key] += 1
-        elif one.success is False and one.error == turn_facts.OVER_CAP and ran[key]:
+        elif one.success is False and one.error in turn_facts.NOT_RUN and ran[key]:
             ran[key] -= 1
         elif one.success is False:
             found.append(one)
@@ -270,6 +270,11 @@ def refused_of(known: WorkshopState, turn: Turn, item: int, attempt: int) -> lis
         for one in _writes(known, turn)
         if one.success is False and (one.item, one.attempt) == own
     ]
+
+
+def lacks_plan(known: WorkshopState, turn: Turn) -> bool:
+    """Say whether a write was put off until there is a plan, and never made (W11.33)."""
+    return any(one.error == turn_facts.NOT_HERE for one in _not_made(list(_writes(known, turn))))
 
 
 def _refusal(book: Conversations, entry: ToolEntry) -> WriteRefused:

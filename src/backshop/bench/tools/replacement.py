@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from backshop.base.paths import BenchPath
 from backshop.formats import Applied, FormatError, Needle, Source, TextQuery
 from backshop.prompts import Tool, ToolContext, ToolResult
 
-from .files import NOTE_MAX_CHARS
+from .files import NOTE_MAX_CHARS, described
 from .search import QUERY_MAX_CHARS, chosen
 from .workspace import Workspace, answered, noted
 
@@ -30,7 +30,7 @@ class ReplaceInFiles:
     replace: str
     paths: list[str] | None = None
     prefix: str | None = None
-    match_case: bool | None = None
+    match_case: bool | None = field(default=None, metadata=described("true if absent"))
     whole_word: bool | None = None
     expect: int | None = None
     change_note: str | None = None
@@ -161,7 +161,7 @@ def _check(params: ReplaceInFiles) -> None:
 
 REPLACE_IN_FILES = Tool(
     "replace_in_files",
-    "Replace text in many files, all or none.",
+    "Replace text in many files, office too, all or none. Give paths or prefix ('': all).",
     ReplaceInFiles,
     _replace,
     effects="write",

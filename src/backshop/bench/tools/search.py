@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from backshop.base import tree
@@ -13,6 +13,7 @@ from backshop.base.paths import BenchPath
 from backshop.formats import FormatError, Found, TextQuery
 from backshop.prompts import Tool, ToolContext, ToolResult
 
+from .files import described
 from .workspace import Workspace, answered
 
 QUERY_MAX_CHARS = 1000
@@ -29,7 +30,7 @@ class SearchFiles:
     paths: list[str] | None = None
     prefix: str | None = None
     is_regex: bool | None = None
-    match_case: bool | None = None
+    match_case: bool | None = field(default=None, metadata=described("false if absent"))
     limit: int | None = None
     cursor: str | None = None
 

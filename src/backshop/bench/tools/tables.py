@@ -13,7 +13,7 @@ from backshop.prompts import Tool, ToolContext, ToolResult
 from .files import NOTE, described
 from .workspace import Workspace, answered
 
-_QUERY = described("SELECT over `data`")
+_QUERY = described("SELECT over `data`, as in DuckDB")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,7 +196,7 @@ TABLE_TOOLS = (
     ),
     Tool(
         "table_query",
-        "Ask a table with one SELECT over `data`; better than reading many rows.",
+        "Ask a table with one SELECT over `data`, as in DuckDB; better than reading many rows.",
         TableQuery,
         _asking(_query),
         effects="read",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from backshop.base.limits import CHARS_PER_TOKEN
 from backshop.prompts import LimitReached, RunLimits, Session, ToolInvoked
 
 from ..errors import BadResponse, LoopDetected
-from ..messages import FinishReason, Message, Role, ToolChoice, ToolSpec
+from ..messages import FinishReason, Message, Role, ToolCall, ToolChoice, ToolSpec
 from .observer import Attendant, Called
 from .repetition import LoopGuard, Verdict
 from .response import Phase, PromptEvaluationError, evaluation_error
@@ -24,11 +24,13 @@ FAILING_MAX = 8
 _TURNS_LEFT_SAID = 2  # W9.3
 WINDOW_SHARE = 0.7  # of the model's window; a fuller loop begins anew with what was found (W8.5)
 LOOP_SHARE = 0.2  # what a loop may add in any case, where its prompt takes most of the window
-WINDOW_MOST = 0.9
+WINDOW_MOST = 0.8  # the rest is for the answer
+_MESSAGE_CHARS = 80  # what stands around a text when it is sent
 ENDED, WINDOW_FULL = "ended", "window_full"
 """Why a loop ended that its attendant, or the model's window, brought to an end."""
 _REPEATED = "repeated_call"
 NOT_HERE = "tool_not_available"
+BAD_ARGUMENTS = "bad_arguments"
 _REFUSED = (FinishReason.REFUSAL, FinishReason.CONTENT_FILTER)
 EMPTY = (
     "Your last answer was empty. Go on with the task: call a tool, or write the final text of "
@@ -39,6 +41,10 @@ EMPTY_LAST = (
     "phase."
 )
 CONTINUE = "Your answer was cut off by its length. Go on exactly where it ended; repeat nothing."
+CUT_CALL = (
+    "Your answer was cut off by its length before this call was whole. Make it again: shorter, or "
+    "as several calls."
+)
 REPEATED = (
     "Notice: you have made exactly this call {count} times already and nothing has changed since. "
     "Change your approach, or finish with what you know."
@@ -56,10 +62,21 @@ class _Watch:
     guard: LoopGuard
     unparsable: int = 0
     failing: int = 0
+    counted: set[str] = field(default_factory=set)  # of those two, what this answer has added to
     is_reminded: bool = False
     is_continued: bool = False
     has_said_turns_left: bool = False
     begun: str = ""  # text of an answer that is being continued
+
+    def row(self, what: str, length: int, goes_on: bool) -> int:
+        """Return how long a row is now; calls of one answer, of which none saw another, are one."""
+        if not goes_on:
+            self.counted.discard(what)
+            return 0
+        if what in self.counted:
+            return length
+        self.counted.add(what)
+        return length + 1
 
 
 class Turns:
@@ -100,6 +117,8 @@ class Turns:
             checked = normalise(
                 answer.calls, self._specs, turn=turn, limit=limits.max_calls_per_turn
             )
+            if answer.finish is FinishReason.LENGTH:
+                checked = tuple(map(_cut, checked))
             messages.append(
                 Message(
                     role=Role.ASSISTANT,
@@ -112,6 +131,7 @@ class Turns:
                 return self._whole(answer), answer.finish.value
             if self._watch is not None:
                 self._watch.begun = ""
+                self._watch.counted.clear()
             if self._attendant is not None:
                 self._attendant.progressed(answer.text)
             for one in checked:
@@ -228,8 +248,8 @@ class Turns:
         if one.problem is not None and one.problem.reason == OVER_CAP:
             return  # answered, not run: it says nothing about those that were (W8.1)
         is_unparsable = one.problem is not None and one.problem.unparsable
-        watch.unparsable = watch.unparsable + 1 if is_unparsable else 0
-        watch.failing = 0 if ok else watch.failing + 1
+        watch.unparsable = watch.row("unparsable", watch.unparsable, is_unparsable)
+        watch.failing = watch.row("failing", watch.failing, not ok)
         if watch.unparsable >= UNPARSABLE_MAX:
             raise self._invalid("the model's calls cannot be read")
         if watch.failing >= FAILING_MAX:
@@ -261,6 +281,14 @@ class Turns:
         return evaluation_error(LoopDetected(message, reason=reason), self._prompt_name, Phase.TOOL)
 
 
+def _cut(one: Checked) -> Checked:
+    """Return a call of an answer that was cut off; where its arguments lack something, say why."""
+    problem = one.problem
+    if problem is None or problem.reason != BAD_ARGUMENTS:
+        return one
+    return replace(one, problem=replace(problem, hints=(CUT_CALL, *problem.hints)))
+
+
 def _is_settled(problem: Problem | None) -> bool:
     """Whether a call is answered before anybody asks what it may do: unreadable, or too many."""
     if problem is None:
@@ -269,4 +297,14 @@ def _is_settled(problem: Problem | None) -> bool:
 
 
 def _chars(messages: list[Message]) -> int:
-    return sum(len(one.text) + sum(len(call.text) for call in one.tool_calls) for one in messages)
+    """Return how long messages are as they are sent, with their escapes and what stands around."""
+    return sum(_sent_chars(one.text) + sum(map(_call_chars, one.tool_calls)) for one in messages)
+
+
+def _call_chars(call: ToolCall) -> int:
+    return _sent_chars(call.text)
+
+
+def _sent_chars(text: str) -> int:
+    escaped = sum(map(text.count, ("\n", '"', "\\")))
+    return len(text) + escaped + _MESSAGE_CHARS

@@ -23,7 +23,8 @@ LISTED = 200
 """Files, refusals and edits that are kept by name; totals count on."""
 SHOWN = 20
 """Lines of one kind that people are shown."""
-OVER_CAP = "too_many_calls"
+OVER_CAP, NOT_HERE = "too_many_calls", "tool_not_available"
+NOT_RUN = (OVER_CAP, NOT_HERE)  # nothing is wrong with the call itself
 
 DONE, FAILED, UNFINISHED, WAITING = "done", "failed", "unfinished", "waiting"
 
@@ -258,6 +259,8 @@ def _refused(one: WriteRefused) -> str:
     verb = "was" if one.times == 1 else "were"
     if one.reason == OVER_CAP:
         return f"{_writes(one.times)}{where} {verb} not run: too many calls in one answer."
+    if one.reason == NOT_HERE:
+        return f"{_writes(one.times)}{where} {verb} not run: the turn could not write then."
     return f"{_writes(one.times)}{where} {verb} refused ({one.reason})."
 
 

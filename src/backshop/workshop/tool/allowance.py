@@ -26,7 +26,7 @@ SOON = (
     "Notice: direct work is near its limit ({}). Finish soon, or call request_plan with the items "
     "that are left."
 )
-IGNORED_MAX = 2  # refused writes, after which the engine asks for the plan itself
+IGNORED_MAX = 2  # answers with refused writes, after which the engine asks for the plan itself
 _NEAR = 2 / 3
 
 
@@ -52,8 +52,8 @@ class Allowance:
     calls: int = 0
     writes: int = 0
     files: set[str] = field(default_factory=set)
-    ignored: int = 0
-    """Writes that were refused because a plan is wanted."""
+    ignored: set[int] = field(default_factory=set)
+    """The answers with writes that were refused because a plan is wanted, by their number."""
     is_said: bool = False
 
     def refusal(self, tool: str) -> str | None:
@@ -64,7 +64,7 @@ class Allowance:
             return ONLY_ANSWERS
         reached = self._reached(1.0, self.requests - 1)  # calls of the present one are part of it
         if tool in WRITING_TOOLS and reached:
-            self.ignored += 1
+            self.ignored.add(self.requests)
             return WANTS_PLAN.format(reached)
         return None
 
@@ -87,7 +87,7 @@ class Allowance:
     @property
     def is_planned_for(self) -> bool:
         """Whether the model went on writing although it was told twice that a plan is wanted."""
-        return self.ignored >= IGNORED_MAX
+        return len(self.ignored) >= IGNORED_MAX
 
     def _reached(self, share: float, requests: int) -> str:
         if self.limits is None:

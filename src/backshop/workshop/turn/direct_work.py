@@ -33,6 +33,7 @@ LIMIT_REACHED = (
 )
 WRITTEN = "What was written so far, and stays:"
 NOTHING_SAID = "(nothing)"
+NEVER_PLANNED = "more was to be written than goes without a plan, and nothing was planned"
 
 
 def work(run: TurnContext, standing: Standing, _: HandedOver) -> HandIn:
@@ -97,9 +98,11 @@ def _end(run: TurnContext, ended: LoopEnd) -> ItemEnd:
         status = "unfinished" if is_kept and wrote else "failed"
         return ItemEnd(number=NUMBER, status=status, reason=plan.one_line(failure.reason))
     attempt = turn.failed_attempts + 1
-    refused = [] if wrote else evidence.refused_of(run.state(), turn, NUMBER, attempt)
-    if refused:
+    refused = evidence.refused_of(run.state(), turn, NUMBER, attempt)
+    if refused and not wrote:
         return ItemEnd(number=NUMBER, status="failed", reason=item.nothing_came(refused))
+    if evidence.lacks_plan(run.state(), turn):
+        return ItemEnd(number=NUMBER, status="unfinished", reason=NEVER_PLANNED)
     return ItemEnd(number=NUMBER, status="done", no_effect=not wrote)
 
 

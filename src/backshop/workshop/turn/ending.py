@@ -42,6 +42,12 @@ DEAD = Problem(
     message="the program that did the work ended",
     actions=("resume",),
 )
+HELPS = {
+    "open_settings": "check the settings",
+    "retry": "try again",
+    "reduce_scope": "ask for less at once",
+    "switch_model": "switch to another model",
+}
 REFUSED_FOR_GOOD = frozenset(
     ("PROVIDER_AUTH_FAILED", "PROVIDER_NOT_CONFIGURED", "PROVIDER_REQUEST_REJECTED")
 )
@@ -281,7 +287,7 @@ def fail(run: TurnContext, problem: Problem) -> None:
     if run.turn().has_written and run.state().bench.draft is not None:
         pause(run, problem)
         return
-    text = f"This did not work: {problem.message}. You can try again, or switch to another model."
+    text = f"This did not work: {problem.message}. {_help(problem)}"
     wish = ending(run, "failed", "failed", text, problem=problem)
     run.commit(lambda now: decide.end(now, wish))
 
@@ -303,7 +309,14 @@ def paused_text(known: WorkshopState, problem: Problem) -> str:
     turn = known.running
     if turn is not None and (record := known.records.get(turn.message_id)) is not None:
         return record.text
-    return f"The work stopped before its end: {problem.message}. It can go on from here."
+    first = f" {_help(problem)}" if "open_settings" in problem.actions else ""
+    return f"The work stopped before its end: {problem.message}. It can go on from here.{first}"
+
+
+def _help(problem: Problem) -> str:
+    """Return what the person can do, in a sentence: what helps this problem (M11.3)."""
+    ways = [words for action, words in HELPS.items() if action in problem.actions]
+    return f"You can {', or '.join(ways or ['try again'])}."
 
 
 # ---------------------------------------------------------------- what changed

@@ -37,12 +37,12 @@ NOTHING_WRITTEN = (
 WRITES_TOLD = 60
 _WORDS = {"failed": "failed", "unfinished": "is unfinished"}
 GO_ON = (
-    "The attempt before ran out of requests before it reported. What it wrote is in the files and "
+    "The attempt before ended before it reported. What it wrote is in the files and "
     "stays. Do not make these writes again: look at the files, go on where it stopped, and report "
     "the whole item. It made:"
 )
 RAN_OUT = (
-    "The attempt before ran out of requests before it reported, and it wrote nothing. Make the "
+    "The attempt before ended before it reported, and it wrote nothing. Make the "
     "change with as few requests as it takes, then report."
 )
 TRY_OTHERWISE = "The attempt before failed and was taken back. Try another way. It failed with: "

@@ -16,6 +16,7 @@ from backshop.formats.warning import Warnings
 from backshop.formats.write.operation import nowhere, resolve_base
 
 from ..text import name as n
+from ..text.revision import revisions
 from ..text.source import Document
 from .blank import blank_document
 from .editor import Editor
@@ -31,7 +32,8 @@ def apply_ops(base: Source | None, request: OpsRequest, out: Path) -> Applied:
     edits = read_edits(request.operations, warnings)
     document = open_for_writing(start.source)
     if document.has_revisions():
-        warnings.add("tracked_changes_present")
+        count = len(revisions(document, document.body()))
+        warnings.add("tracked_changes_present", count or 1)  # 1: tracking is only on
     watch = Watch(document)
     editor = Editor(document, warnings)
     changes = tuple((edit.op.index, apply(editor, edit)) for edit in edits)
