@@ -15,6 +15,7 @@ from backshop.models.catalog import catalog
 from backshop.models.messages import Message, ModelRequest, Role, ToolSpec
 from backshop.models.wires.openai_responses import body
 from backshop.workshop import agent_tools
+from backshop.workshop.prompt.gathering import tools_of
 
 ROOT = Path(__file__).resolve().parents[2]
 TOOLS = {tool.name: tool for tool in agent_tools()}
@@ -83,12 +84,13 @@ def test_only_operations_are_open_and_so_not_strict(name):
 def test_all_tools_together_are_small():
     specs = tuple(
         ToolSpec(name=one.name, description=one.description, parameters=one.schema)
-        for one in TOOLS.values()
+        for one in tools_of("work", "auto")  # the longest list there is
     )
     model, _ = catalog.builtin().resolve("openai:gpt-5.2")
     asked = ModelRequest(model_id=model.model_id, messages=(USER,), tools=specs)
     sent = body(asked, model)["tools"]
 
+    assert {*TOOLS, "request_plan", "report_failure"} == {one["name"] for one in sent}
     assert {one["name"] for one in sent if not one["strict"]} == OPEN | MANY_OPTIONAL
     size = len(json.dumps(sent, separators=(",", ":"), ensure_ascii=False).encode())
     assert size <= LIST_MAX_BYTES

@@ -470,8 +470,10 @@ DIRECT: dict[str, tuple[list[Step], str, str]] = {
         *("complete", "It is blue."),
     ),
     "calls sixty tools at once": (
-        [calls("work", 2, *[READ] * 2, *[("list_files", {"limit": n}) for n in range(1, 59)])]
-        + [says("work", "It is blue.")],
+        [
+            calls("work", 2, *(("list_files", {"limit": n}) for n in range(1, 61))),
+            says("work", "It is blue."),
+        ],
         *("complete", "It is blue."),
     ),
     "never ends": (

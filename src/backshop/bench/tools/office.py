@@ -205,7 +205,7 @@ OFFICE_TOOLS: tuple[Tool, ...] = (
     _operations("pptx", "a presentation", PptxOperations),
     Tool(
         "get_styles",
-        "Return the styles and assets of an office file, to make new content look like the old.",
+        "Return the styles in use and the assets of an office file.",
         GetStyles,
         _styles,
         effects="read",

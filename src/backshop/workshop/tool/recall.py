@@ -55,7 +55,7 @@ def _slice(room: AgentSpace, params: RecallResult) -> dict[str, object]:
 
 RECALL_TOOL = Tool(
     RECALL,
-    "Return a slice (bytes) of an earlier result that is shown as a receipt.",
+    "Return bytes of a result that is shown as a receipt.",
     RecallResult,
     _recall,
     effects="read",
