@@ -24,6 +24,7 @@ FAILING_MAX = 8
 _TURNS_LEFT_SAID = 2  # W9.3
 WINDOW_SHARE = 0.7  # of the model's window; a fuller loop begins anew with what was found (W8.5)
 LOOP_SHARE = 0.2  # what a loop may add in any case, where its prompt takes most of the window
+LOOP_LEAST = 0.1
 WINDOW_MOST = 0.8  # the rest is for the answer
 _MESSAGE_CHARS = 80  # what stands around a text when it is sent
 ENDED, WINDOW_FULL = "ended", "window_full"
@@ -151,7 +152,8 @@ class Turns:
             return False
         chars = window * CHARS_PER_TOKEN
         began = _chars(messages[: self._began]) + self._specs_chars
-        most = max(chars * WINDOW_SHARE, min(began + chars * LOOP_SHARE, chars * WINDOW_MOST))
+        room = max(chars * WINDOW_MOST, began + chars * LOOP_LEAST)
+        most = max(chars * WINDOW_SHARE, min(began + chars * LOOP_SHARE, room))
         return _chars(messages) + self._specs_chars > most
 
     def _choice(self, is_last: bool) -> ToolChoice:
