@@ -129,6 +129,10 @@ OBJECTS = [
         looks(*LOOK_FIELDS),
     ),
     Inside(
+        "xlsx", op("fill_formula", sheet="S", range="A1", formula="=1", style={}), ("style",),
+        looks(*LOOK_FIELDS),
+    ),
+    Inside(
         "xlsx", op("append_rows", sheet="S", values=[[1]], style={}), ("style",),
         looks(*LOOK_FIELDS),
     ),

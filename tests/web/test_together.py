@@ -187,7 +187,7 @@ def test_a_turn_run_in_a_terminal_grows_on_the_page_and_ends_as_its_record(serve
     answer = Gated(
         whole[: starts[0] + 1], whole[starts[0] + 1 : starts[1] + 1], whole[starts[1] + 1 :]
     )
-    with model(served, bench, Reply(chat("# Research", usage=False)), Reply(answer)):  # type: ignore[arg-type]
+    with model(served, bench, Reply(answer)):  # type: ignore[arg-type]
         page = new_page(f"/bench/{bench}")
         page.locator("html[data-live]").wait_for()
         asking = subprocess.Popen(

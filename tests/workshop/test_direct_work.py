@@ -476,6 +476,7 @@ def test_forty_files_in_one_answer_are_five_and_a_plan(chat: Chat) -> None:
     wire = chat.play(
         [
             calls("work", 1, *(write(f"{number}.md", "x") for number in range(40))),
+            calls("work", 2, write("more.md", "x")),  # told to plan, and not listening
             says("plan", plan("Rest")),
             calls("implement", 1, write("rest.md", "r")),
             says("implement", "Wrote it."),
@@ -487,6 +488,22 @@ def test_forty_files_in_one_answer_are_five_and_a_plan(chat: Chat) -> None:
 
     assert (done["status"], len(chat.draft() or {})) == ("complete", 1 + WORK_FILES_MAX + 1)
     purposes = [str(one.purpose) for one in wire.requests]
-    assert purposes == ["work", "plan", "implement", "implement", "summary"]
+    assert purposes == ["work", "work", "plan", "implement", "implement", "summary"]
     made = [one.get("error") for one in chat.call("WorkshopGetToolLog")["entries"][:40]]
     assert made == [None] * WORK_FILES_MAX + ["tool_not_available"] * (40 - WORK_FILES_MAX)
+
+
+@pytest.mark.rule("W5.9", "W1.3")
+def test_long_text_that_came_with_a_call_is_kept_for_a_while_and_then_withdrawn(chat: Chat) -> None:
+    chat.add({"a.md": "red"})
+    first = calls("work", 1, write("a.md", "blue"))
+    first["respond"]["text"] = "Let me think. " * 400  # more than is kept at once
+    chat.play([first, says("work", "It is blue.")])
+
+    done = chat.ask()
+
+    told = [one for one in chat.kinds() if one.startswith("workshop.answer")]
+    assert told == ["workshop.answer_streamed", "workshop.answer_withdrawn"]
+    assert (done["status"], chat.answer()["text"]) == ("complete", "It is blue.")
+    assert [kind for kind, _ in chat.said(include_inactive=True)].count("assistant") == 1
+    assert chat.draft() == {"a.md": "blue"}

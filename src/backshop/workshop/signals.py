@@ -15,6 +15,7 @@ Publish = Callable[[str, str, Mapping[str, Any]], None]
 DELTA_S = 0.05  # W5.8: at most one delta in this time
 KEEP_S = 2.0  # W5.9: text is kept at least so often
 KEEP_BYTES = 4096
+KEEP_PROVISIONAL_S = 5.0  # where a call may still follow: most words on the way are shorter
 _LOG = logging.getLogger(__name__)
 
 
@@ -37,9 +38,9 @@ class AnswerStream:
     """The text of an answer while it comes: sent in coalesced deltas, kept in larger pieces.
 
     The deltas joined are exactly the text; `keep` gets every piece once, in order. What waits is
-    sent and kept in time also when nothing more comes. Text that may turn out to be no answer
-    (`is_provisional`) is sent and not kept; it can be taken back, and the next delta is the first
-    again (W5.8).
+    sent and kept in time also when nothing more comes. Text that may turn out to be no answer can
+    be taken back: `withdraw` undoes what was kept of it, and the next delta is the first again
+    (W5.8, W5.9).
     """
 
     def __init__(
@@ -49,9 +50,11 @@ class AnswerStream:
         keep: Callable[[str], None],
         monotonic: Callable[[], float],
         later: Later = later,
-        is_provisional: bool = False,
+        withdraw: Callable[[], None] | None = None,
     ) -> None:
-        self._is_provisional = is_provisional
+        self._withdraw = withdraw
+        self._keep_s = KEEP_S if withdraw is None else KEEP_PROVISIONAL_S
+        self._has_kept = False
         self._send = send
         self._kept = keep
         self._monotonic = monotonic
@@ -84,9 +87,11 @@ class AnswerStream:
     def take_back(self) -> bool:
         """Begin anew: what came was no answer. False where it counts already."""
         with self._lock:
-            if not self._is_provisional:
+            if self._withdraw is None:
                 return not self.text
-            self.text, self._seq = "", 0
+            if self._has_kept:
+                self._withdraw()
+            self.text, self._seq, self._has_kept = "", 0, False
             self._unsent.clear()
             self._unkept.clear()
             self._unkept_bytes = 0
@@ -96,7 +101,7 @@ class AnswerStream:
     def keep(self) -> None:
         """Send and keep everything so far: it counts, whatever comes next."""
         with self._lock:
-            self._is_provisional = False
+            self._withdraw = None
             now = self._monotonic()
             self._flush(now)
             if self._unkept:
@@ -113,14 +118,13 @@ class AnswerStream:
         now = self._monotonic()
         if self._sent_at is None or now - self._sent_at >= DELTA_S:
             self._flush(now)
-        is_time = self._kept_at is not None and now - self._kept_at >= KEEP_S
-        is_due = is_time or self._unkept_bytes >= KEEP_BYTES
-        if self._unkept and is_due and not self._is_provisional:
+        is_time = self._kept_at is not None and now - self._kept_at >= self._keep_s
+        if self._unkept and (is_time or self._unkept_bytes >= KEEP_BYTES):
             self._store(now)
-        if not self._unsent and (not self._unkept or self._is_provisional):
+        if not self._unsent and not self._unkept:
             return
         kept_ago = now - (now if self._kept_at is None else self._kept_at)
-        wait_s = DELTA_S if self._unsent else KEEP_S - kept_ago
+        wait_s = DELTA_S if self._unsent else self._keep_s - kept_ago
         if self._due is None or now + wait_s < self._due:
             self._due = now + wait_s
             self._later(wait_s, self._come_back)
@@ -145,4 +149,5 @@ class AnswerStream:
     def _store(self, now: float) -> None:
         piece, self._unkept, self._unkept_bytes = "".join(self._unkept), [], 0
         self._kept_at = now
+        self._has_kept = True
         self._kept(piece)

@@ -388,6 +388,7 @@ TABLE: dict[str, tuple[Row, ...]] = {
         _message("message_id"),
         ("WorkshopMessageUpdated", _kept),
     ),
+    "workshop.answer_withdrawn": (("WorkshopMessageUpdated", _pick("message_id")),),
     "workshop.turn_ended": (
         ("WorkshopPhaseCompleted", _phase_over),
         _message("message_id"),
@@ -463,7 +464,8 @@ for _kind in (
     *("files.added", "files.removed", "file.renamed", "published.adopted", "checkpoint.restored"),
     *("draft.batch_applied", "draft.rewound", "draft.published", "draft.discarded"),
     *("context.changed", "workshop.message_sent", "workshop.model_switched", "workshop.rewound"),
-    *("workshop.redone", "workshop.answer_streamed", "workshop.turn_ended"),
+    *("workshop.redone", "workshop.answer_streamed", "workshop.answer_withdrawn"),
+    "workshop.turn_ended",
     *("workshop.turn_paused", "workshop.compressed"),
 ):  # what the bar depends on (B16.8); the hub weighs it when it has time, so the row is empty
     TABLE[_kind] = (*TABLE[_kind], (CLUTTER, _pick()))

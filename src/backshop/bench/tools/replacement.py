@@ -22,6 +22,11 @@ _UNWRITTEN = frozenset({"read_only_format", "macro_enabled_read_only", "unsuppor
 """Why a file is passed over: its kind is only read, so nobody can have meant to change it."""
 
 
+IN_FORMULAS = (
+    "Formulas are left alone here; replace_text of xlsx_operations changes them with in_formulas."
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplaceInFiles:
     """Arguments of replace_in_files."""
@@ -77,7 +82,9 @@ class _Replacement:
         expect = self.params.expect
         if not total:
             said = "the text occurs in none of the files that can be changed: nothing was changed"
-            raise ValidationFailed(said, reason="no_match")
+            error = ValidationFailed(said, reason="no_match")
+            error.hints = (IN_FORMULAS,)
+            raise error
         if expect is not None and expect != total:
             error = ValidationFailed(
                 f"{expect} expected, {total} found: nothing was changed", reason="ambiguous_match"

@@ -195,7 +195,7 @@ class EditableFormat(ReadableFormat):
             ({"op": "no_such_op"}, "unknown_op"),
             ({}, "missing_field"),
             ("text", "bad_type"),
-            ({"op": 7}, "unknown_op"),
+            ({"op": 7}, "bad_type"),
         ],
     )
     def test_a_bad_operation_names_its_place_and_nothing_is_written(

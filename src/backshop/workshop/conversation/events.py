@@ -249,6 +249,15 @@ class AnswerStreamed(ByAgent):
     text: str
 
 
+@event("workshop.answer_withdrawn")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerWithdrawn(ByAgent):
+    """What was kept of an answer came with a call, so that it was none: it was progress (W5.9)."""
+
+    turn_id: ids.TurnId
+    message_id: ids.MessageId
+
+
 @event("workshop.turn_ended", v=2, upgraders={1: dict})  # 2: with the facts of the turn
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnEnded(ByAgent):
@@ -520,6 +529,7 @@ WorkshopEvent = (
     | ItemLeftUnfinished
     | ItemEnded
     | AnswerStreamed
+    | AnswerWithdrawn
     | TurnEnded
     | TurnPaused
     | TurnTold

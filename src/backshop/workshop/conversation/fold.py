@@ -166,6 +166,8 @@ def _conversation(state: WorkshopState, fact: WorkshopEvent, at_ms: int, seq: in
             return turn_fold.progress(state, fact, at_ms)
         case ev.AnswerStreamed():
             return turn_fold.streamed(state, fact, at_ms, seq)
+        case ev.AnswerWithdrawn(message_id=message_id):
+            return replace(state, records=state.records.drop(message_id))
         case ev.TurnEnded():
             return turn_fold.ended(state, fact, at_ms, seq)
         case ev.TurnPaused():

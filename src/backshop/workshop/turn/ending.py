@@ -365,9 +365,12 @@ def answer_stream(run: TurnContext, *, is_provisional: bool = False) -> AnswerSt
     def keep(piece: str) -> None:
         run.commit(lambda now: decide.stream(now, run.turn_id, piece))
 
+    def withdraw() -> None:
+        run.commit(lambda now: decide.withdraw(now, run.turn_id))
+
     return AnswerStream(
         send=send,
         keep=keep,
         monotonic=run.book.clock.monotonic,
-        is_provisional=is_provisional,
+        withdraw=withdraw if is_provisional else None,
     )

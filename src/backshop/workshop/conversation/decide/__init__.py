@@ -54,6 +54,7 @@ from .turn import (
     step_again,
     step_done,
     stream,
+    withdraw,
 )
 
 __all__ = [
@@ -114,4 +115,5 @@ __all__ = [
     "stream",
     "switch_model",
     "target_of",
+    "withdraw",
 ]

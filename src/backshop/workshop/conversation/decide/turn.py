@@ -343,6 +343,17 @@ def stream(state: WorkshopState, turn_id: TurnId, text: str) -> list[Fact]:
     return [made, HeadMoved(message_id=turn.message_id, actor="agent")]
 
 
+def withdraw(state: WorkshopState, turn_id: TurnId) -> list[Fact]:
+    """Take back what was kept of an answer that turned out to be none (W5.9)."""
+    turn = running(state, turn_id)
+    if turn.message_id not in state.records:
+        return []
+    return [
+        HeadMoved(message_id=turn.user_message_id, actor="agent"),
+        ev.AnswerWithdrawn(turn_id=turn_id, message_id=turn.message_id),
+    ]
+
+
 def end(state: WorkshopState, wish: Ending) -> list[Fact]:
     """End a turn with its one record; a Draft that changes nothing goes (W1.3.7, W10.4)."""
     turn = running(state, wish.turn_id)
