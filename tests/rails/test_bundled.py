@@ -17,7 +17,7 @@ from backshop.rails.definition.template import paths
 # A changed hash means that new runs follow another text; runs under way keep the old one (R2.6).
 HASHES = {
     "wr.bug_investigation": "4ee4ba0dd38d38050c4817b162501a73ede3eec76f5d4c96471347de7c4adf5a",
-    "wr.auto": "91f1d1cdf4b70c1ee8c980118a6e84de84f03b84ed3d59b82cccfa2c74ba58b3",
+    "wr.auto": "43d00788b0c8f4db79300773997c52ee55e82b9ae4ae4d22c2a9293035f71d9d",
     "wr.change_review": "c663b7bf0ec64b40b1e737215a3ea601d0d81d309671c0285c2b6f51198042af",
     "wr.data_cleanup": "11e2c9f4e0447fc617d8ea12626c005bfa7e37772b3034e058f2b5db863ad934",
     "wr.document_review": "22b91951fc3e24e006468d5688cd83180c28303b99cd8853e74c50b3f8355417",
