@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 import zipfile
 from io import BytesIO
 
@@ -147,6 +148,28 @@ def test_formulas_without_result_and_errors_are_null_and_counted(book, cache):
     assert ("uncached_formula", 1, None) in codes(found)
     assert ("error_cells", 1, None) in codes(found)
     assert rows(source, cache) == [[1, None], [2, None], [3, "NA"], [None, "x"]]
+
+
+@pytest.mark.rule("F27.9")
+def test_every_answer_says_which_cells_of_its_table_have_no_value(book, cache, tmp_path):
+    source = book({"S": [["a", "b"], [1, "=A2*2"], [2, "#DIV/0!"], [3, 4]]})
+    left_out = [("uncached_formula", 1, None), ("error_cells", 1, None)]
+    out = tmp_path / "o.csv"
+
+    answers = [
+        tools.table_query(source, cache, query="SELECT sum(b) AS b FROM data ORDER BY 1"),
+        tools.table_describe(source, cache),
+        tools.table_stats(source, cache),
+        tools.table_read_rows(source, cache, row_start=1, row_count=3),
+    ]
+    said = json.loads(json.dumps(answers))
+    told = [[tuple(one.values()) for one in answer["warnings"]] for answer in said]
+    written = tools.table_export(
+        source, cache, out=out, target="o.csv", format_="csv", query="SELECT b FROM data ORDER BY a"
+    )
+
+    assert told == [left_out] * 4
+    assert [(one.code, one.count, one.where) for one in written.warnings] == left_out
 
 
 def test_covered_cells_of_a_merge_hold_nothing(book, cache):

@@ -84,7 +84,7 @@ def query(
     if not isinstance(text, str):
         raise fail("bad_type", "query is text")
     started = time.monotonic()
-    warnings = Warnings()
+    warnings = table.left_out
     with engine.asking(table.path, table.limits) as connection:
         found = plan(connection, text, table.names)
         sql = f"{found.selecting()} LIMIT {window_rows} OFFSET {window_offset}"
@@ -122,7 +122,7 @@ def read_rows(
         raise fail("bad_value", "the table has no columns, or none was asked for")
     if row_start > max(total, 1):
         raise fail("bad_index", f"there is no row {row_start}", hints=[f"1 to {total}"])
-    warnings = Warnings()
+    warnings = table.left_out
     wanted = min(row_count, numbers.TABLE_ANSWER_MAX_ROWS)
     names = ", ".join(identifier(column.name) for column in chosen)
     sql = f"SELECT {names} FROM data WHERE rowid >= {row_start - 1} ORDER BY rowid LIMIT {wanted}"
@@ -148,7 +148,7 @@ def read_rows(
 def describe(table: Table) -> JsonObject:
     """Return what each column holds (F27.2)."""
     exact = table.shape.row_count <= numbers.TABLE_EXACT_DISTINCT_MAX_ROWS
-    warnings = Warnings()
+    warnings = table.left_out
     with engine.asking(table.path, _patient(table)) as connection:
         columns = [
             _described(connection, table, index, column, exact, warnings)
@@ -165,7 +165,7 @@ def describe(table: Table) -> JsonObject:
 def stats(table: Table, columns: Sequence[str] | None = None) -> JsonObject:
     """Return statistics of the columns (F27.3)."""
     chosen = table.pick(columns)
-    warnings = Warnings()
+    warnings = table.left_out
     with engine.asking(table.path, _patient(table)) as connection:
         found = [_statistics(connection, column, warnings) for column in chosen]
     return {

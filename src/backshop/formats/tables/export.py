@@ -79,7 +79,7 @@ def export(
     """
     if format_ not in _ENDINGS or kind_of_name(target) is not _ENDINGS[format_]:
         raise fail("bad_value", "format is csv or xlsx and fits the ending of the target")
-    warnings = Warnings()
+    warnings = table.left_out
     part = out.with_name(out.name + ".part")
     try:
         with result_of(table, query, warnings) as result:

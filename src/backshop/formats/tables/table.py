@@ -11,10 +11,12 @@ from backshop.base import limits as numbers
 from .. import window
 from ..errors import fail
 from ..protocol import Json, JsonObject, Limits
-from ..warning import Warn
+from ..warning import Warn, Warnings
 from .syntax import fold
 
 CLOSEST = 5  # F3.1
+LEFT_OUT = frozenset({"uncached_formula", "error_cells"})
+"""Warnings that say that cells of the file are empty in the table."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +89,11 @@ class Table:
     path: Path
     shape: Shape
     limits: Limits
+
+    @property
+    def left_out(self) -> Warnings:
+        """The warnings an answer begins with: values that its table lacks (F27.9)."""
+        return Warnings(one for one in self.shape.warnings if one.code in LEFT_OUT)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -13,7 +13,6 @@ from ..errors import fail
 from ..kind import kind_of_name
 from ..package.package import Package
 from ..protocol import Applied, Kind, Source
-from ..warning import Warnings
 from ..write.operation import strip_controls
 from ..xlsx.book import number_format
 from ..xlsx.book.blank import blank_workbook
@@ -81,7 +80,7 @@ def update(
         FormatError: `bad_value`, `op_conflict`, `not_found`, `unknown_sheet`, `sheet_protected`, …
     """
     _check(request, base)
-    warnings = Warnings()
+    warnings = table.left_out
     with result_of(table, query, warnings) as result:
         columns, rows = result.columns, list(result.rows)
     book = Book(Package.open_base(base, blank_workbook))
