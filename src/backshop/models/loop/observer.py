@@ -50,9 +50,6 @@ class Attendant:
     window_tokens: int | None = None
     """Of the model; a loop that fills most of it ends with `window_full`."""
 
-    is_over = False
-    """Whether the loop ends once the calls of the present answer have theirs."""
-
     run_id: str | None = None
     """The run that calls and costs are counted under."""
 
@@ -61,6 +58,11 @@ class Attendant:
 
     workspace: object | None = None
     """What the tools work on."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the loop ends once the calls of the present answer have theirs."""
+        return False
 
     def tree_id(self) -> str:
         """Return the state of the files: the same read after a write is a new call (W9.1)."""

@@ -99,7 +99,7 @@ class ToolAttendant(Attendant):
         self.guard = guard or LoopGuard()
 
     @property
-    def is_over(self) -> bool:  # type: ignore[override]  # asked again after each answer
+    def is_over(self) -> bool:
         """Whether a plan was asked for, by the model or by what it did."""
         return self._declared.plan is not None or self.allowance.is_planned_for
 
