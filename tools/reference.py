@@ -18,7 +18,7 @@ from backshop.app import SETTINGS, Backshop
 from backshop.base.codec import compact, schema
 from backshop.base.command import Command
 from backshop.base.errors import CODES
-from backshop.bench import REVIEW_DRAFT
+from backshop.bench import REVIEW_TOOLS
 from backshop.bench import TOOLS as BENCH_TOOLS
 from backshop.cli.main import cli
 from backshop.cli.manual import page as page_of
@@ -67,7 +67,7 @@ def tools() -> Iterator[str]:
             "Bench",
             [
                 (t.name, t.description, compact(t.schema))
-                for t in (*BENCH_TOOLS, RECALL_TOOL, REVIEW_DRAFT)
+                for t in (*BENCH_TOOLS, RECALL_TOOL, *REVIEW_TOOLS)
             ],
         ),
     ):

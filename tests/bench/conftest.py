@@ -11,10 +11,10 @@ import pytest
 from backshop.app import Backshop
 from backshop.base import tree
 from backshop.base.paths import BenchPath
-from backshop.bench import REVIEW_DRAFT, TOOLS, Author, Put, Source, Workspace
+from backshop.bench import REVIEW_TOOLS, TOOLS, Author, Put, Source, Workspace
 from backshop.prompts import ToolContext, invoke
 
-BY_NAME = {tool.name: tool for tool in (*TOOLS, REVIEW_DRAFT)}
+BY_NAME = {tool.name: tool for tool in (*TOOLS, *REVIEW_TOOLS)}
 AGENT = Author(source=Source(kind="workshop", ref="turn"))
 
 

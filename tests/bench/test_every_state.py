@@ -38,6 +38,7 @@ HANDLED = {  # the two columns of B7.6: with a Draft, during a run
             *("DraftRevertPath", "DraftRestoreRevision", "DraftUndo", "PublishedRepair"),
             *("DraftCreate", "DraftFolder", "ReviewSetDeletionConfirmations", "PublishedReconcile"),
             *("WorkshopUndoToMessage", "WorkshopRedo", "WorkshopRegenerate"),
+            *("DraftLeaveChanges", "DraftTakeChanges"),
         ),
         (None, "BENCH_BUSY"),
     ),
@@ -51,6 +52,8 @@ NEEDS_DRAFT = {  # NOT_FOUND: no_draft without one (B12.20, B20)
     *("ReviewGetXlsxCellDiff", "ReviewGetXlsxPreviewGrid", "ReviewGetImagePreview"),
     *("ReviewGetPdfPreviewPage", "ReviewGetDocxPreviewPage", "ReviewGetOdtPreviewPage"),
     *("ReviewGetPptxPreviewSlide", "PublishedReconcile", "DraftFolder"),
+    *("ReviewAddComment", "ReviewAnswerComment", "ReviewResolveComment", "ReviewWithdrawComment"),
+    *("ReviewListComments", "ReviewListChanges", "DraftLeaveChanges", "DraftTakeChanges"),
 }
 FREE = {  # commands that change something and ask neither for a Draft nor for quiet
     *("WorkbenchRename", "WorkbenchSetLimits", "WorkshopSwitchModel", "WorkshopSetFlow"),
@@ -59,6 +62,7 @@ FREE = {  # commands that change something and ask neither for a Draft nor for q
     *("WorkshopCancelRun", "WorkshopRunAgent", "WorkbenchSetDefaultModel"),
     *("WorkshopStreamAssistantReply", "WorkshopApplyProposal", "WorkshopDismissProposal"),
     "WorkbenchFilesExtract",
+    *("ReviewAddComment", "ReviewAnswerComment", "ReviewResolveComment", "ReviewWithdrawComment"),
 }
 HELPS = {  # what a damaged workbench still takes (B3.11), beside everything that only reads
     *("WorkbenchDelete", "CheckpointRestore", "DraftDiscard"),
@@ -133,6 +137,8 @@ class Place(Room):
             },
             "DigestSet": {"body": "x"},
             "DraftDeletePath": {"path": "t.csv"},
+            "DraftLeaveChanges": {"path": "a.txt"},
+            "DraftTakeChanges": {"path": "a.txt"},
             "DraftRenamePath": {"path": "a.txt", "new_path": "b.txt"},
             "DraftRescan": {"mode": "revert"},
             "DraftRestoreRevision": {"revision_id": self.revision},
@@ -140,6 +146,11 @@ class Place(Room):
             "EgressGrantWorkshopConsent": status,
             "PublishedReconcile": {"keep": "theirs"},
             "PublishedRepair": {"mode": "restore"},
+            "ReviewAddComment": {"path": "a.txt", "text": "x"},
+            "ReviewAnswerComment": {"comment_id": "cmt_" + "0" * 26, "text": "x"},
+            "ReviewResolveComment": {"comment_id": "cmt_" + "0" * 26},
+            "ReviewWithdrawComment": {"comment_id": "cmt_" + "0" * 26},
+            "ReviewListChanges": {"path": "a.txt"},
             "ReviewSetDeletionConfirmations": {"paths": ["gone.txt"]},
             "WorkbenchDelete": {"confirm": self.id},
             "WorkbenchFileRename": {"path": "a.txt", "new_path": "b.txt"},

@@ -13,7 +13,7 @@ from tests.bench.hostile_paths import hostile_paths
 from backshop.app import Backshop
 from backshop.base import paths
 from backshop.base.errors import BackshopError
-from backshop.bench import REVIEW_DRAFT, TOOLS, Put, Workspace
+from backshop.bench import REVIEW_TOOLS, TOOLS, Put, Workspace
 from backshop.prompts import ToolContext, invoke
 
 REQUIRED = {
@@ -114,7 +114,7 @@ class Target:
 
     def tools(self, path: str) -> Iterator[str | None]:
         """Give the path to every field of every tool that takes one."""
-        for tool in (*TOOLS, REVIEW_DRAFT):
+        for tool in (*TOOLS, *REVIEW_TOOLS):
             needed = tool.schema.get("required", ())
             start = {name: REQUIRED[name] for name in needed if name in REQUIRED}
             start |= {name: "t.csv" for name in needed if name in PATH_FIELDS}

@@ -8,12 +8,12 @@ from typing import Any
 from PIL import Image, ImageDraw
 from tests.web.browsing import Served
 
-from backshop.bench import REVIEW_DRAFT, TOOLS, Author, Put, Source, Workspace
+from backshop.bench import REVIEW_TOOLS, TOOLS, Author, Put, Source, Workspace
 from backshop.prompts import ToolContext, invoke
 
 AGENT = Author(source=Source(kind="workshop", ref="turn"))
 PERSON = Author(source=Source(kind="system"), actor="user")
-BY_NAME = {tool.name: tool for tool in (*TOOLS, REVIEW_DRAFT)}
+BY_NAME = {tool.name: tool for tool in (*TOOLS, *REVIEW_TOOLS)}
 SCRIPT = "<script>window.ran = true</script>"
 IMAGE_TRICK = '<img src=x onerror="window.ran = true">'
 

@@ -17,7 +17,18 @@ from backshop.base.tool_argument import find_tool, near
 from backshop.workshop import TurnFacts, requests
 
 if TYPE_CHECKING:  # rooms load when something of theirs is first asked for (S2.4)
-    from backshop.bench import Added, Bench, ChangeSet, FileEntry, Published
+    from backshop.bench import (
+        Added,
+        Bench,
+        ChangeInfo,
+        ChangeSet,
+        Chosen,
+        CommentAdded,
+        CommentInfo,
+        FileEntry,
+        Published,
+    )
+    from backshop.bench.requests import ChangeChoice
     from backshop.prompts import ToolResult
     from backshop.workshop import (
         Answered,
@@ -183,11 +194,11 @@ class BenchWorkshop:
             NotFound: there is no such tool; the hints list names that are near.
             ValidationFailed: `bad_arguments`.
         """
-        from backshop.bench import REVIEW_DRAFT, TOOLS, Author, Source, Workspace
+        from backshop.bench import REVIEW_TOOLS, TOOLS, Author, Source, Workspace
         from backshop.prompts import ToolContext, invoke
         from backshop.workshop import RECALL_TOOL, AgentSpace
 
-        known = (*TOOLS, RECALL_TOOL, REVIEW_DRAFT)
+        known = (*TOOLS, RECALL_TOOL, *REVIEW_TOOLS)
         tool = find_tool(name, known)
         if tool is None:
             close = tuple(near(name, (one.name for one in known), 3))
@@ -234,6 +245,77 @@ class BenchWorkshop:
                 return None
             found = replace(page, entries=(*found.entries, *page.entries))
         return found
+
+    def comment(self, path: str, text: str, *, at: str | None = None) -> CommentAdded:
+        """Remark on a file of the Draft, or on a place of it: `Sheet1!B4`, `lines 3-5`, …."""
+        from backshop.bench import Discussion, requests
+
+        wish = requests.ReviewAddComment(workbench_id=self.id, path=path, text=text, at=at)
+        return self._ask(Discussion.add, wish)
+
+    def comments(self, path: str | None = None, *, state: str = "open") -> tuple[CommentInfo, ...]:
+        """Return the comments on the Draft: `open`, `resolved` or `all`."""
+        from backshop.bench import Discussion, requests
+
+        wish = requests.ReviewListComments(workbench_id=self.id, path=path, state=state)
+        page = self._ask(Discussion.list, wish)
+        found = page.comments
+        while page.next_cursor is not None:
+            page = self._ask(Discussion.list, replace(wish, cursor=page.next_cursor))
+            found += page.comments
+        return found
+
+    def answer_comment(self, comment_id: str, text: str) -> None:
+        """Say something under a comment."""
+        from backshop.bench import Discussion, requests
+
+        wish = requests.ReviewAnswerComment(workbench_id=self.id, comment_id=comment_id, text=text)
+        self._ask(Discussion.answer_by_person, wish)
+
+    def resolve_comment(self, comment_id: str, *, resolved: bool = True) -> None:
+        """Call a comment done, or open again."""
+        from backshop.bench import Discussion, requests
+
+        wish = requests.ReviewResolveComment(
+            workbench_id=self.id, comment_id=comment_id, resolved=resolved
+        )
+        self._ask(Discussion.resolve, wish)
+
+    def withdraw_comment(self, comment_id: str) -> None:
+        """Take back a comment one made."""
+        from backshop.bench import Discussion, requests
+
+        wish = requests.ReviewCommentId(workbench_id=self.id, comment_id=comment_id)
+        self._ask(Discussion.withdraw, wish)
+
+    def changes(self, path: str) -> tuple[ChangeInfo, ...]:
+        """Return the changes of a file that can be taken or left one by one."""
+        from backshop.bench import Selections, requests
+
+        wish = requests.ReviewListChanges(workbench_id=self.id, path=path)
+        page = self._ask(Selections.list, wish)
+        found = page.changes
+        while page.next_cursor is not None:
+            page = self._ask(Selections.list, replace(wish, cursor=page.next_cursor))
+            found += page.changes
+        return found
+
+    def leave(self, path: str | None = None, *ids: str, group: str | None = None) -> Chosen:
+        """Leave changes out of the Draft: some of a file, all of it, or all of one sort."""
+        from backshop.bench import Selections
+
+        return self._ask(Selections.leave, self._choice(path, ids, group))
+
+    def take(self, path: str | None = None, *ids: str, group: str | None = None) -> Chosen:
+        """Take changes into the Draft again that were left out."""
+        from backshop.bench import Selections
+
+        return self._ask(Selections.take, self._choice(path, ids, group))
+
+    def _choice(self, path: str | None, ids: tuple[str, ...], group: str | None) -> ChangeChoice:
+        from backshop.bench import requests
+
+        return requests.ChangeChoice(workbench_id=self.id, path=path, ids=ids or None, group=group)
 
     def publish(self, tree: str | None = None) -> Published:
         """Make the Draft Published; with a tree only if that is still what it holds."""

@@ -22,6 +22,7 @@ ProposalId = NewType("ProposalId", str)
 ToolResultId = NewType("ToolResultId", str)
 PromptSessionId = NewType("PromptSessionId", str)
 UserId = NewType("UserId", str)
+CommentId = NewType("CommentId", str)
 BlobId = NewType("BlobId", str)
 """Bare sha256 hex of a blob's bytes."""
 TreeId = NewType("TreeId", str)
@@ -42,6 +43,7 @@ PREFIXES = (
     "ps",
     "evt",
     "user",
+    "cmt",
 )
 CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _ID = re.compile(rf"({'|'.join(PREFIXES)})_[0-9A-HJKMNP-TV-Z]{{26}}")

@@ -78,6 +78,10 @@ BATCH_MAX_BYTES = 256 * MIB  # bench.batch_bytes
 TRASH_DAYS = 7  # B5.6, bench.trash_days
 FULL_VIEW_MAX_FILES = 0  # B2.10, bench.full_view_max
 REVISIONS_MAX = 200  # B8.15, workshop.max_revisions
+COMMENTS_MAX = 10_000  # B24.2, of one Draft
+COMMENT_MAX_CHARS = 10_000
+COMMENT_ANSWERS_MAX = 500
+COMMENT_QUOTE_CHARS = 200
 DISK_RESERVE_BYTES = 64 * MIB  # B3.10, bench.disk_reserve_bytes
 RECALCULATE = True  # F24.11, formats.recalculate
 

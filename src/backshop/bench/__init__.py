@@ -22,7 +22,13 @@ from .answers import (
 )
 from .audit.note import Noted
 from .checkpoint import is_restorable, require_whole
-from .commands import COMMANDS, DIFF_COMMANDS, VIEW_COMMANDS
+from .commands import (
+    CHOICE_COMMANDS,
+    COMMANDS,
+    COMMENT_COMMANDS,
+    DIFF_COMMANDS,
+    VIEW_COMMANDS,
+)
 from .context.clutter import (
     HEAVY_TEXT,
     UNKNOWN_WINDOW_TOKENS,
@@ -47,6 +53,7 @@ from .conversations import ConversationPort, Vouched
 from .download import Download, hand_out, hand_out_all
 from .draft.batch import Author, Put
 from .draft.rewind_preview import files_moved, files_proved
+from .draft.selection import ChangeInfo, ChangeList, Chosen, Selections
 from .errors import BenchBusy, BenchDamaged, DraftExists, ManifestUnavailable, PublishedChanged
 from .lifecycle.fork import Retold
 from .lifecycle.lifecycle import draft_state
@@ -73,6 +80,7 @@ from .repository import (
 )
 from .review import view_request as views
 from .review.change_set import ChangeEntry, ChangeSet
+from .review.discussion import CommentAdded, CommentInfo, CommentList, Discussion
 from .review.file_diff import Body, Cells, Diff, Differ, Parts
 from .review.look import look_into
 from .review.viewer import PagePreview, Viewer
@@ -84,17 +92,19 @@ from .values import Limits, Source
 if TYPE_CHECKING:
     from .manifest.manifest import BenchManifest, Contents, Manifests
     from .manifest.mount import BenchView
-    from .tools import ANSWERS, REVIEW_DRAFT, TOOLS, Workspace
+    from .tools import ANSWERS, REVIEW_TOOLS, TOOLS, Workspace
 
 __all__ = [
     "ANSWERS",
     "CALLS",
     "COMMANDS",
     "CONVERSATION",
+    "CHOICE_COMMANDS",
+    "COMMENT_COMMANDS",
     "DIFF_COMMANDS",
     "HEAVY_TEXT",
     "KEYWORDS",
-    "REVIEW_DRAFT",
+    "REVIEW_TOOLS",
     "TOOLS",
     "UNKNOWN_WINDOW_TOKENS",
     "VIEW_COMMANDS",
@@ -113,8 +123,14 @@ __all__ = [
     "Body",
     "Cells",
     "ChangeEntry",
+    "ChangeInfo",
+    "ChangeList",
     "ChangeSet",
     "ChangedFile",
+    "Chosen",
+    "CommentAdded",
+    "CommentInfo",
+    "CommentList",
     "Commit",
     "Committed",
     "Content",
@@ -124,6 +140,7 @@ __all__ = [
     "ConversationPort",
     "Diff",
     "Differ",
+    "Discussion",
     "Done",
     "Download",
     "DraftExists",
@@ -149,6 +166,7 @@ __all__ = [
     "Put",
     "Retold",
     "Scope",
+    "Selections",
     "Source",
     "Viewer",
     "Vouched",
@@ -186,7 +204,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    **dict.fromkeys(("ANSWERS", "REVIEW_DRAFT", "TOOLS", "Workspace"), "tools"),
+    **dict.fromkeys(("ANSWERS", "REVIEW_TOOLS", "TOOLS", "Workspace"), "tools"),
     **dict.fromkeys(("BenchManifest", "Contents", "Manifests"), "manifest.manifest"),
     "BenchView": "manifest.mount",
 }

@@ -7,6 +7,8 @@ from typing import Any
 
 from backshop.base.command import Command, method_command
 
+from .draft.selection import Selections
+from .review.discussion import Discussion
 from .review.file_diff import Differ
 from .review.viewer import Viewer
 from .service import Bench
@@ -72,6 +74,20 @@ DIFF_COMMANDS: tuple[Command[Differ, Any, Any], ...] = (
     _command("ReviewGetXlsxCellDiff", "Return the cells of a workbook that differ.", Differ.cell_diff, phase="review", role="read"),
     _command("ReviewGetDocxContentDiff", "Return the sections of a document, paired, and what differs in one.", Differ.document_diff, phase="review", role="read"),
     _command("ReviewGetPptxContentDiff", "Return the slides of a presentation, paired, and what differs on one.", Differ.deck_diff, phase="review", role="read"),
+)  # fmt: skip
+
+COMMENT_COMMANDS: tuple[Command[Discussion, Any, Any], ...] = (
+    _command("ReviewAddComment", "Remark on a file of the Draft, or on a place of it.", Discussion.add, phase="review", writes=True, role="write"),
+    _command("ReviewAnswerComment", "Say something under a comment.", Discussion.answer_by_person, phase="review", writes=True, role="write"),
+    _command("ReviewResolveComment", "Call a comment done, or open again.", Discussion.resolve, phase="review", writes=True, role="write"),
+    _command("ReviewWithdrawComment", "Take back a comment one made.", Discussion.withdraw, phase="review", writes=True, role="write"),
+    _command("ReviewListComments", "Return the comments on the Draft, and where their places are now.", Discussion.list, phase="review", role="read"),
+)  # fmt: skip
+
+CHOICE_COMMANDS: tuple[Command[Selections, Any, Any], ...] = (
+    _command("ReviewListChanges", "Return the changes of a file that can be taken or left one by one.", Selections.list, phase="review", role="read"),
+    _command("DraftLeaveChanges", "Leave changes out of the Draft.", Selections.leave, phase="review", writes=True, role="write"),
+    _command("DraftTakeChanges", "Take changes into the Draft again that were left out.", Selections.take, phase="review", writes=True, role="write"),
 )  # fmt: skip
 
 VIEW_COMMANDS: tuple[Command[Viewer, Any, Any], ...] = (

@@ -11,6 +11,7 @@ from backshop.base import ids
 from backshop.base.acting import ByAgent, ByUser
 from backshop.base.event import event
 from backshop.base.paths import BenchPath
+from backshop.base.place import Place
 
 from .values import FileFact, ItemChange, Limits, PathChange, Source
 
@@ -124,7 +125,7 @@ class DraftCreated(ByAgent):
     message_id: ids.MessageId | None = None  # the record its first state belongs to, else the head
 
 
-@event("draft.batch_applied")
+@event("draft.batch_applied", v=2, upgraders={1: dict})  # 2: with what the person left out
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchApplied(ByAgent):
     """A set of writes reached the Draft, all of them or none."""
@@ -191,6 +192,49 @@ class DeletionsConfirmed(ByUser):
     paths: tuple[BenchPath, ...]
     sha256: tuple[ids.BlobId, ...]
     confirmed: bool
+
+
+@event("comment.added")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommentAdded(ByUser):
+    """Somebody remarked on a place of the Draft."""
+
+    draft_id: ids.DraftId
+    comment_id: ids.CommentId
+    path: BenchPath
+    place: Place
+    tree: ids.TreeId  # the files it is about, as they were then
+    text: str
+    quote: str | None = None
+
+
+@event("comment.answered")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommentAnswered(ByUser):
+    """A person or an agent said something under a comment."""
+
+    draft_id: ids.DraftId
+    comment_id: ids.CommentId
+    text: str
+
+
+@event("comment.resolved")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommentResolved(ByUser):
+    """A person calls a comment done, or open again."""
+
+    draft_id: ids.DraftId
+    comment_id: ids.CommentId
+    resolved: bool
+
+
+@event("comment.withdrawn")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommentWithdrawn(ByUser):
+    """Who made a comment took it back."""
+
+    draft_id: ids.DraftId
+    comment_id: ids.CommentId
 
 
 @event("draft.published")
@@ -327,6 +371,10 @@ BenchEvent = (
     | DraftRewound
     | DraftRebased
     | DeletionsConfirmed
+    | CommentAdded
+    | CommentAnswered
+    | CommentResolved
+    | CommentWithdrawn
     | DraftPublished
     | DraftDiscarded
     | CheckpointCreated

@@ -20,6 +20,10 @@ from .events import (
     CheckpointPinned,
     CheckpointRestored,
     CheckpointsPruned,
+    CommentAdded,
+    CommentAnswered,
+    CommentResolved,
+    CommentWithdrawn,
     ContextChanged,
     DeletionsConfirmed,
     DraftCreated,
@@ -39,6 +43,7 @@ from .events import (
     Recovered,
     RevisionsPruned,
 )
+from .comment import Answer, Comment, Comments
 from .revision import Correction, Draft, Revision
 from .state import BenchState, Checkpoint, Files
 from .values import Import, PathChange
@@ -101,6 +106,8 @@ def apply(state: BenchState, fact: BenchEvent, at_ms: int, seq: int) -> BenchSta
             | DraftDiscarded()
         ):
             return _apply_draft(state, fact, at_ms)
+        case CommentAdded() | CommentAnswered() | CommentResolved() | CommentWithdrawn():
+            return _remarked(state, fact, at_ms)
     assert_never(fact)
 
 
@@ -178,8 +185,11 @@ def _batched(state: BenchState, fact: BatchApplied, at_ms: int) -> BenchState:
     if draft is None:
         return state
     changes, confirmed, brought = draft.changes, draft.confirmed, draft.brought
-    writes = draft.writes
+    writes, comments = draft.writes, draft.comments
+    draft = _selected(draft, fact.changes)
     for change in fact.changes:
+        if change.old_path is not None:
+            comments = comments.moved(change.old_path, change.path)
         brought = _brought(brought, change)
         writes = _written(writes, change)
         changes = changes.put(change.path, change)
@@ -194,8 +204,65 @@ def _batched(state: BenchState, fact: BatchApplied, at_ms: int) -> BenchState:
         brought=brought,
         writes=writes,
         correction=_correction(draft, fact),
+        comments=comments,
     ).written(state.by)
     return _revised(state, fact.kind, draft, fact.message_id or state.conversation_head_id, at_ms)
+
+
+def _selected(draft: Draft, changes: tuple[PathChange, ...]) -> Draft:
+    """Follow which changes are left out of which files; a file that is written has them no more."""
+    selections = draft.selections
+    for change in changes:
+        selections = selections.drop(change.path)
+        if change.old_path is not None:
+            selections = selections.drop(change.old_path)
+        if change.selection is not None and change.selection.left_out:
+            selections = selections.put(change.path, change.selection)
+            draft = draft.anchored(change.selection.tree)
+    return replace(draft, selections=selections)
+
+
+CommentEvent = CommentAdded | CommentAnswered | CommentResolved | CommentWithdrawn
+
+
+def _remarked(state: BenchState, fact: CommentEvent, at_ms: int) -> BenchState:
+    """Change the comments of the Draft, and of its present revision, so that both come back."""
+    draft = state.draft
+    if draft is None or draft.draft_id != fact.draft_id:
+        return state
+    comments = _commented(draft.comments, fact, at_ms, state)
+    draft = replace(draft, comments=comments, activity_ms=at_ms)
+    if isinstance(fact, CommentAdded):
+        draft = draft.anchored(fact.tree)
+    return replace(state, draft=draft, revisions=state.revisions.remarked(draft))
+
+
+def _commented(
+    comments: Comments, fact: CommentEvent, at_ms: int, state: BenchState
+) -> Comments:
+    if isinstance(fact, CommentAdded):
+        made = made_from(
+            Comment,
+            fact,
+            without=("draft_id", "actor"),
+            number=comments.made + 1,
+            made_path=fact.path,
+            at_ms=at_ms,
+            by=state.by,
+        )
+        return comments.with_one(made)
+    found = comments.find(fact.comment_id)
+    if found is None:
+        return comments
+    match fact:
+        case CommentAnswered(text=text, actor=actor):
+            answer = Answer(text=text, at_ms=at_ms, by=state.by, is_agent=actor != "user")
+            return comments.with_one(found.answered(answer))
+        case CommentResolved(resolved=resolved):
+            return comments.with_one(found.resolved(resolved, at_ms, state.by))
+        case CommentWithdrawn():
+            return comments.without(fact.comment_id)
+    assert_never(fact)
 
 
 def _correction(draft: Draft, fact: BatchApplied) -> Correction | None:
@@ -249,6 +316,8 @@ def _restored_draft(state: BenchState, fact: DraftRestored, at_ms: int) -> Bench
         brought=known.brought,
         writes=known.writes,
         correction=known.correction,
+        selections=known.selections,
+        anchors=state.draft.anchors | known.anchors,
     )
     return _revised(state, "rewind", draft, state.conversation_head_id, at_ms)
 
@@ -262,6 +331,9 @@ def _rewound(state: BenchState, fact: DraftRewound, at_ms: int) -> BenchState:
         gone = Revision(fact.revision_id, fact.kind, None, at_ms, None, fact.message_id)
         return replace(state, draft=None, revisions=state.revisions.with_one(gone))
     draft = replace(found.draft, revision_id=fact.revision_id, activity_ms=at_ms)
+    if fact.kind != "rewind" and state.draft is not None:  # an agent's step back takes no remark
+        anchors = draft.anchors | state.draft.anchors
+        draft = replace(draft, comments=state.draft.comments, anchors=anchors)
     if draft.base_tree == state.published:  # went away and came back: still what it began from
         draft = replace(draft, base_generation=state.generation)
     return _revised(state, fact.kind, draft, fact.message_id, at_ms)

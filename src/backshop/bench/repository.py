@@ -68,7 +68,7 @@ def _apply(state: BenchState, event: Event) -> BenchState:
     return apply(replace(state, by=event.by), fact, event.at_ms, event.seq)
 
 
-FOLD: Fold[BenchState] = Fold("bench", 7, BenchState(), _apply)
+FOLD: Fold[BenchState] = Fold("bench", 8, BenchState(), _apply)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +126,10 @@ class BenchRepository:
     def new_message(self) -> ids.MessageId:
         """Return the id of a conversation record."""
         return ids.MessageId(self._mint.new("msg"))
+
+    def new_comment(self) -> ids.CommentId:
+        """Return a comment id."""
+        return ids.CommentId(self._mint.new("cmt"))
 
     def new_revision(self) -> ids.RevisionId:
         """Return a revision id."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from backshop.base.place import Place
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchRequest:
@@ -262,6 +264,70 @@ class ReviewSetDeletionConfirmations(BenchRequest):
 
     paths: tuple[str, ...]
     confirmed: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewAddComment(BenchRequest):
+    """Remark on a file of the Draft: on a place of it, told by fields or in words, or on all."""
+
+    path: str
+    text: str
+    place: Place | None = None
+    at: str | None = None
+    """The place in words: `Sheet1!B4`, `lines 3-5`, `row 7`, `slide 2`, `"these words"`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewCommentId(BenchRequest):
+    """A command about one comment, by its id."""
+
+    comment_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewAnswerComment(ReviewCommentId):
+    """Say something under a comment."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewResolveComment(ReviewCommentId):
+    """Call a comment done, or open again."""
+
+    resolved: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewListComments(BenchRequest):
+    """The comments on the Draft, oldest first: of one file or of all, `open`, `resolved`, `all`."""
+
+    path: str | None = None
+    state: str = "all"
+    limit: int = 200
+    cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewListChanges(BenchRequest):
+    """The changes of one file that can be taken or left one by one."""
+
+    path: str
+    limit: int = 500
+    cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeChoice(BenchRequest):
+    """Changes of the Draft that are to be left out, or taken again.
+
+    Without a path those of all files, without ids all of the file; a group (`text`, `values`,
+    `formulas`, `looks`, `structure`, `other`) means all of that sort.
+    """
+
+    path: str | None = None
+    ids: tuple[str, ...] | None = None
+    group: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,8 @@ from backshop.base.ids import BlobId, DraftId, MessageId, RevisionId, TreeId
 from backshop.base.paths import BenchPath
 from backshop.base.pmap import PMap
 
-from .values import Import, PathChange, Source
+from .comment import Comments
+from .values import Import, PathChange, Selection, Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,16 @@ class Draft:
     """What the person did to it by hand last, if nothing came after that (B8.22)."""
     writers: tuple[By, ...] = ()
     """Whose writes are in it, in the order they came first."""
+    comments: Comments = field(default_factory=Comments)
+    """What was remarked on it (B24)."""
+    selections: PMap[Selection] = field(default_factory=PMap)
+    """Files of which the person left changes out, for as long as nobody wrote them since (B25)."""
+    anchors: frozenset[TreeId] = frozenset()
+    """Files of earlier moments that comments and selections refer to; kept while it lives."""
+
+    def anchored(self, tree: TreeId) -> Draft:
+        """Return a copy that keeps these files too."""
+        return self if tree in self.anchors else replace(self, anchors=self.anchors | {tree})
 
     def written(self, by: By | None) -> Draft:
         """Return a copy in which somebody has written too."""
@@ -118,6 +129,18 @@ class Revisions:
             self._by_id.put(made.revision_id, made),
             self._newest.put(made.message_id or "", made),
         )
+
+    def remarked(self, draft: Draft) -> Revisions:
+        """Return a copy in which the present state of the Draft has what was remarked since."""
+        own = self._by_id.get(draft.revision_id)
+        if own is None or own.is_pruned:
+            return self
+        made = replace(own, draft=draft)
+        kept = tuple(made if one.revision_id == made.revision_id else one for one in self.kept)
+        newest, place = self._newest, made.message_id or ""
+        if newest[place].revision_id == made.revision_id:
+            newest = newest.put(place, made)
+        return Revisions(kept, self._by_id.put(made.revision_id, made), newest)
 
     def without(self, gone: Collection[RevisionId]) -> Revisions:
         """Return a copy in which nothing but their places is left of these."""

@@ -49,12 +49,14 @@ from .context.item import Artifact, ContextItem, ContextItems
 from .conversations import ConversationPort, NoConversations
 from .draft import batch, outside_edit, publish, reconciliation
 from .draft.batch import Author, Put
+from .draft.selection import Selections
 from .files import addition, published_files
 from .lifecycle import disk_use, lifecycle, sample, trash
 from .lifecycle import fork as lifecycle_fork
 from .repository import Announce, BenchRepository, Room, unheard
 from .review import change_set, view_request
 from .review.change_set import ChangeEntry, ChangeSet, Confirmed, Summary
+from .review.discussion import Discussion
 from .review.file_diff import Diff, Differ
 from .review.look import look_into
 from .review.viewer import Viewer
@@ -83,6 +85,8 @@ class Bench:
         self.formats = formats
         self.viewer = Viewer(self.desk, formats)
         self.differ = Differ(self.desk, formats)
+        self.discussion = Discussion(self.desk, formats)
+        self.selections = Selections(self.desk, formats)
         self.conversations = conversations or NoConversations()
 
     def create(self, request: requests.WorkbenchCreate, caller: Caller = THE_OWNER) -> Created:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from backshop.base.ids import BlobId, FileId
+from backshop.base.ids import BlobId, FileId, TreeId
 from backshop.base.paths import BenchPath
 
 
@@ -47,6 +47,20 @@ class ItemChange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Which changes of a file the person left out, and what they were taken from (B25)."""
+
+    tree: TreeId
+    """The Draft's files with all changes in."""
+    after: BlobId | None
+    """The file with all of them; None where that was to be gone."""
+    result: BlobId | None
+    """What it is without those left out; None where it is not there then."""
+    left_out: tuple[str, ...]
+    """Their ids, sorted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PathChange:
     """One path of a batch: `create`, `update`, `delete` or `rename`."""
 
@@ -61,6 +75,8 @@ class PathChange:
     """The effect report of the format that wrote it."""
     import_size: int | None = None
     """How many bytes the person brought in through the folder; None when a writer made them."""
+    selection: Selection | None = None
+    """Which of its changes the person left out with this; None when somebody wrote the file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,6 +28,7 @@ LAZY = {
     "rewind": ("workshop:rewind", "Go back to an earlier message, files included."),
     "send": ("workshop:send", "Ask the agent to do something in a workbench."),
     "checkpoint": ("checkpoint:checkpoint", "States of Published that can be brought back."),
+    "comment": ("comment:comment", "Remark on what a Draft changes."),
     "discard": ("review:discard", "Throw a Draft away."),
     "draft": ("review:draft", "Look at a Draft, or correct it by hand."),
     "publish": ("review:publish", "Make a Draft Published."),

@@ -208,7 +208,14 @@ def _changed(at: BenchWorkshop, paths: tuple[str, ...]) -> list[str]:
     return list(dict.fromkeys(names[path] for path in paths))
 
 
-@click.group(cls=DoorGroup)
+@click.group(
+    cls=DoorGroup,
+    lazy={
+        "changes": ("selection:changes", "List the changes of a file one by one."),
+        "leave": ("selection:leave", "Leave changes out of the Draft."),
+        "take": ("selection:take", "Take changes in again that were left out."),
+    },
+)
 def draft() -> None:
     """Look at a Draft, or correct it by hand."""
 
@@ -357,6 +364,9 @@ def change_set_text(found: ChangeSet, bench_id: str) -> str:
         f"{number.deleted} deleted"
     )
     lines += facts[ahead:]
+    lines += [f"nothing of {clean(path)} is left in" for path in found.left_whole]
+    if found.open_comments:
+        lines.append(f"{found.open_comments} open comment(s): backshop comment list {bench_id}")
     writers = [told for one in found.writers if (told := who(one))]
     if writers:
         lines.append(f"written by {clean(', '.join(writers))}")
@@ -377,6 +387,8 @@ def _entry_text(one: ChangeEntry) -> str:
         first = ", ".join(map(clean, one.new_errors[:3]))
         more = one.new_error_count - len(one.new_errors[:3])
         line += f"  ! new errors: {first}" + (f" and {more} more" if more else "")
+    if one.left_out:
+        line += f"  ({one.left_out} change(s) left out)"
     if one.kind == "DELETED" and not one.deletion_confirmed:
         line += "  (not confirmed)"
     for note in (one.summary or "").splitlines():

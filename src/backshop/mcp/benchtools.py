@@ -25,16 +25,16 @@ RECALL = "This result is entry {} of the tool log; recall_tool_result brings it 
 
 
 def bench_tools(shop: Backshop, seat: Outside) -> list[OfferedTool]:
-    """Return the file tools over a bench, and the one that shows its Draft."""
+    """Return the file tools over a bench, and those about the review of its Draft."""
     from backshop.app import Role  # loaded when asked for
-    from backshop.bench import ANSWERS, REVIEW_DRAFT, TOOLS
+    from backshop.bench import ANSWERS, REVIEW_TOOLS, TOOLS
     from backshop.workshop import RECALL_TOOL
 
     def admit(tool: Tool, user: UserId | None) -> None:
         role = Role.READ if tool.effects == "read" else Role.WRITE
         shop.gate.admit_to(user, seat.bench_id, role)
 
-    tools = (*TOOLS, RECALL_TOOL, REVIEW_DRAFT)
+    tools = (*TOOLS, RECALL_TOOL, *REVIEW_TOOLS)
     return [_offered(tool, seat, ANSWERS[tool.name], admit) for tool in tools]
 
 

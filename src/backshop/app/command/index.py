@@ -25,13 +25,21 @@ def offered(shop: Rooms) -> Registry:
     """Return the commands of a home, run by its rooms."""
 
     def bench() -> list[Offer]:
-        from backshop.bench import COMMANDS, DIFF_COMMANDS, VIEW_COMMANDS
+        from backshop.bench import (
+            CHOICE_COMMANDS,
+            COMMANDS,
+            COMMENT_COMMANDS,
+            DIFF_COMMANDS,
+            VIEW_COMMANDS,
+        )
 
         benches = shop.benches
         return [
             (COMMANDS, benches),
             (DIFF_COMMANDS, benches.differ),
             (VIEW_COMMANDS, benches.viewer),
+            (COMMENT_COMMANDS, benches.discussion),
+            (CHOICE_COMMANDS, benches.selections),
         ]
 
     def rails() -> list[Offer]:

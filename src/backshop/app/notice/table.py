@@ -340,6 +340,10 @@ TABLE: dict[str, tuple[Row, ...]] = {
     "draft.rebased": (("DraftStateChanged", _draft_open),),
     "draft.rewound": (("DraftStateChanged", _rewound_draft),),
     "draft.deletions_confirmed": (("DraftStateChanged", _draft_open),),
+    **dict.fromkeys(
+        ("comment.added", "comment.answered", "comment.resolved", "comment.withdrawn"),
+        (("ReviewCommentsChanged", _pick("draft_id", "comment_id")),),
+    ),
     "draft.published": (
         ("DraftStateChanged", _pick("draft_id", has_draft=False)),
         ("WorkbenchFilesChanged", _files),

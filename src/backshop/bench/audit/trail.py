@@ -35,6 +35,10 @@ KINDS = {
     "draft.rewound": "draft_rewound",
     "draft.rebased": "draft_rebased",
     "draft.deletions_confirmed": "deletions_confirmed",
+    "comment.added": "comment_added",
+    "comment.answered": "comment_answered",
+    "comment.resolved": "comment_resolved",
+    "comment.withdrawn": "comment_withdrawn",
     "draft.published": "draft_published",
     "draft.discarded": "draft_discarded",
     "checkpoint.created": "checkpoint_created",
@@ -62,7 +66,7 @@ PAGE_MAX = 1000
 _LISTED = 50
 _REFS = (
     *("draft_id", "checkpoint_id", "revision_id", "batch_id", "run_id", "message_id"),
-    *("turn_id", "pre_restore_checkpoint_id", "parent_bench_id"),
+    *("comment_id", "turn_id", "pre_restore_checkpoint_id", "parent_bench_id"),
 )
 _COUNTED = ("added", "modified", "deleted", "renamed")
 

@@ -22,6 +22,15 @@ from .checkpoint import (
     restore,
     with_facts,
 )
+from .comment import (
+    CommentWish,
+    add_comment,
+    answer_comment,
+    require_comment,
+    require_numbered,
+    resolve_comment,
+    withdraw_comment,
+)
 from .draft import (
     BatchIds,
     BatchWish,
@@ -55,6 +64,7 @@ __all__ = [
     "LISTED_PATHS",
     "BatchIds",
     "BatchWish",
+    "CommentWish",
     "ForkWish",
     "PublishWish",
     "RebaseWish",
@@ -62,7 +72,9 @@ __all__ = [
     "Three",
     "Totals",
     "add",
+    "add_comment",
     "adopt",
+    "answer_comment",
     "batch",
     "change_context",
     "checkpoint",
@@ -84,10 +96,13 @@ __all__ = [
     "rename",
     "rename_file",
     "require_checkpoint",
+    "require_comment",
     "require_draft",
     "require_exists",
     "require_no_draft",
+    "require_numbered",
     "require_room",
+    "resolve_comment",
     "restore",
     "restore_revision",
     "rewind",
@@ -96,4 +111,5 @@ __all__ = [
     "undelete",
     "unmoved",
     "with_facts",
+    "withdraw_comment",
 ]

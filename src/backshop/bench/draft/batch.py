@@ -20,7 +20,7 @@ from ..repository import BenchRepository, Commit
 from ..review import effect as effects
 from ..revision import Draft
 from ..state import BenchState
-from ..values import PathChange, Source
+from ..values import PathChange, Selection, Source
 
 PREFLIGHT_FROM_BYTES = 16 * 1024 * 1024  # B3.10
 NOTE_MAX_CHARS = 280
@@ -40,6 +40,8 @@ class Put:
     """None keeps the mode of the file that is there."""
     is_import: bool = False
     """Whether the person brought the content in, and no agent made it."""
+    selection: Selection | None = None
+    """Which changes of the file this leaves out (B25)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,7 +192,12 @@ def _change(
         if before is None:
             desk.find(base, path)  # refuses with the path that was meant
         files[path] = None
-        return PathChange(op="delete", path=path, before_sha256=before.sha256 if before else None)
+        return PathChange(
+            op="delete",
+            path=path,
+            before_sha256=before.sha256 if before else None,
+            selection=put.selection,
+        )
     if old_path is not None:
         moved = desk.find(base, old_path)
         desk.require_free(base, path)
@@ -210,6 +217,7 @@ def _change(
         note=put.note[:NOTE_MAX_CHARS] if put.note else None,
         effects_ref=_report_name(put.effects),
         import_size=put.size if put.is_import and put.blob != known else None,
+        selection=put.selection,
     )
 
 

@@ -6,7 +6,7 @@ what is inside them is compared when somebody looks (`diffing`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,7 @@ from ..revision import Draft
 from ..state import BenchState
 from ..tree.difference import KINDS, Change
 from ..tree.soundness import UNREADABLE
+from ..values import Selection
 from . import view_request
 from .effect import error_count
 
@@ -85,6 +86,8 @@ class ChangeEntry:
     new_error_count: int = 0
     focus_hint: Hint | None = None
     """Where to look first, once the file has been compared (B12.18)."""
+    left_out: int = 0
+    """How many of its changes the person left out (B25)."""
     warnings: tuple[str, ...] = ()
 
 
@@ -112,6 +115,10 @@ class ChangeSet:
     next_cursor: str | None = None
     writers: tuple[Acted, ...] = ()
     """Whose writes are in the Draft, as far as that was recorded (T1.6)."""
+    left_whole: tuple[str, ...] = ()
+    """Files of which every change is left out: they are what they were, and can be taken again."""
+    open_comments: int = 0
+    """Comments that nobody called done yet (B24)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,6 +179,28 @@ def change_set(
         warnings=_warnings(state, entries),
         next_cursor=str(start + request.limit) if more else None,
         writers=tuple(one for by in draft.writers if (one := acted(by, desk.names()))),
+        left_whole=_left_whole(desk, draft, {change.path for change in found}),
+        open_comments=sum(not one.is_resolved for one in draft.comments.by_id.values()),
+    )
+
+
+def standing(desk: BenchRepository, draft: Draft, path: BenchPath) -> Selection | None:
+    """Return what was left out of a file, if the file is what that led to (B25)."""
+    chosen = draft.selections.get(path)
+    if chosen is None:
+        return None
+    now = tree.lookup(draft.tree, path, desk.store.load_tree)
+    is_so = (None if now is None else now.sha256) == chosen.result
+    return chosen if is_so else None
+
+
+def _left_whole(
+    desk: BenchRepository, draft: Draft, changed: Collection[BenchPath]
+) -> tuple[str, ...]:
+    """Return the files that are what they were because every change of them is left out."""
+    every = (BenchPath(path) for path in sorted(draft.selections))
+    return tuple(
+        path for path in every if path not in changed and standing(desk, draft, path) is not None
     )
 
 
@@ -309,6 +338,7 @@ def _entry(desk: BenchRepository, draft: Draft, change: Change, hints: Hints) ->
     sized = type_ != "text"
     before, after = change.before, change.after
     summary = _joined(_notes(draft, change))
+    chosen = standing(desk, draft, change.path)
     return ChangeEntry(
         path=change.path,
         old_path=change.old_path,
@@ -334,6 +364,7 @@ def _entry(desk: BenchRepository, draft: Draft, change: Change, hints: Hints) ->
         new_errors=tuple(effects.get("new_errors", ())),
         new_error_count=error_count(effects),
         focus_hint=hints(change),
+        left_out=0 if chosen is None else len(chosen.left_out),
         warnings=("summary_missing",) if sized and summary is None and after else (),
     )
 

@@ -1,5 +1,6 @@
 """The agent's tools over a bench: defined once, for the built-in agent, for MCP and for tests."""
 
+from .comments import COMMENT_TOOLS
 from .files import FILE_TOOLS
 from .office import OFFICE_TOOLS
 from .replacement import REPLACE_IN_FILES
@@ -20,4 +21,7 @@ TOOLS = (
 )
 """The tools of W7.1 that work on files, reads first within each group."""
 
-__all__ = ["ANSWERS", "REVIEW_DRAFT", "TOOLS", "Workspace"]
+REVIEW_TOOLS = (REVIEW_DRAFT, *COMMENT_TOOLS)
+"""Tools about the review of the Draft, for agents of other programs (W7.10)."""
+
+__all__ = ["ANSWERS", "REVIEW_TOOLS", "TOOLS", "Workspace"]

@@ -96,6 +96,8 @@ REPLACED = shape(
 REVERTED = shape({"path": TEXT, "became": TEXT, "draft_revision_id": MAYBE_TEXT}, warnings=WARNINGS)
 _CHANGES = shape({"entries": LIST, "counts": OBJECT, "reference_source": TEXT}, tree=TEXT)
 _DIFF = shape({"path": TEXT, "strategy": TEXT, "reference_source": TEXT, "body": OBJECT})
+COMMENTED = shape({"comments": LIST, "total": COUNT, "open_count": COUNT}, next_cursor=MAYBE_TEXT)
+ANSWERED = shape({"number": COUNT, "is_resolved": YES})
 RECALLED = shape(
     {
         "entry_id": COUNT,
@@ -131,6 +133,8 @@ SHAPES: dict[str, Schema] = {
     "get_styles": STYLES,
     "copy_assets": WRITTEN,
     "review_draft": REVIEWED,
+    "list_comments": COMMENTED,
+    "answer_comment": ANSWERED,
     "recall_tool_result": RECALLED,
 }
 """The schema of every tool's answer, by the tool's name."""

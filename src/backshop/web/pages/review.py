@@ -16,8 +16,10 @@ from backshop.bench import (
     ChangeEntry,
     Diff,
     Differ,
+    Discussion,
     PagePreview,
     Parts,
+    Selections,
     Viewer,
     requests,
     views,
@@ -35,6 +37,18 @@ PLAIN_ROWS = 40  # of a sheet where no script draws it
 ONE_SIDE_ROWS = 60  # of a sheet that has nothing to be compared with
 ROW_MAX_DIGITS = 8  # more than any sheet has rows
 SECTIONS_SHOWN = 12  # changed sections of a document on one page
+CHOICES_SHOWN = 100  # changes one by one on one page
+COMMENTS_SHOWN = 100
+PLACES = {
+    "xlsx": "Sheet1!B4 or Sheet1!A1:C9",
+    "csv": "row 3",
+    "text": "line 12 or lines 12-14",
+    "docx": 'paragraph 7 or "these words"',
+    "odt": 'paragraph 7 or "these words"',
+    "pptx": "slide 2 or slide 2 shape 1",
+    "pdf": "page 4",
+}
+"""How a place of a kind of file is typed, as an example."""
 LABELS = {
     "draft_start_snapshot": "Reference (Draft start)",
     "published_current_fallback": "Published (current)",
@@ -94,6 +108,8 @@ def _file(visit: Visit, path: str) -> dict[str, Any]:
         shown = offered[0]
     view = _view(visit, entry, shown)
     return {
+        **_choices(visit, entry.path),
+        **_remarks(visit, entry.path),
         "file": {"path": path},
         "entry": entry,
         "error": None,
@@ -104,6 +120,42 @@ def _file(visit: Visit, path: str) -> dict[str, Any]:
         "mode": "split" if visit.query.get("mode") == "split" else "unified",
         "column": diffs.column_name,
     }
+
+
+def choose(visit: Visit) -> Page | Response:
+    """Return the changes of one file one by one, alone."""
+    path = visit.query.get("file") or ""
+    found = _choices(visit, path, is_asked=True)
+    own = {"bench": {"workbench_id": visit.params["bench_id"]}, "path": path}
+    return Page(
+        template="review_choices.html",
+        title="",
+        context={**own, **found, "error": found["choices_error"]},
+    )
+
+
+def _choices(visit: Visit, path: str, *, is_asked: bool = False) -> dict[str, Any]:
+    """Return the changes of a file one by one, where somebody asks for them."""
+    first = number(visit, "after") or 0
+    if not is_asked and "choose" not in visit.query:
+        return {"choices": None, "choices_error": None, "first": first}
+    wish = requests.ReviewListChanges(
+        workbench_id=visit.params["bench_id"],
+        path=path,
+        limit=CHOICES_SHOWN,
+        cursor=str(first) if first else None,
+    )
+    found, error = tried(visit, Selections.list, wish)
+    return {"choices": found, "choices_error": error, "first": first}
+
+
+def _remarks(visit: Visit, path: str) -> dict[str, Any]:
+    """Return the comments on a file."""
+    wish = requests.ReviewListComments(
+        workbench_id=visit.params["bench_id"], path=path, limit=COMMENTS_SHOWN
+    )
+    found, error = tried(visit, Discussion.list, wish)
+    return {"remarks": found, "remarks_error": error, "places": PLACES, "named": visit.who}
 
 
 def _view(visit: Visit, entry: ChangeEntry, shown: str) -> dict[str, Any]:
@@ -388,4 +440,5 @@ _DRAW: dict[str, Callable[[Visit, ChangeEntry], dict[str, Any]]] = {
 ROUTES = (
     route("/bench/{bench_id}/review", review),
     route("/bench/{bench_id}/review/file", one_file),
+    route("/bench/{bench_id}/review/choices", choose),
 )

@@ -1,5 +1,5 @@
 // The review: the list of changed files beside one of them, keys, and what was looked at.
-import { $, $$, el, errorBox, icon, isTyping, load, on, say } from "./dom.js";
+import { $, $$, el, errorBox, icon, isTyping, load, localTimes, on, say } from "./dom.js";
 import { call } from "./rpc.js";
 import { virtual } from "./virtual.js";
 import { workbook } from "./sheet.js";
@@ -13,7 +13,7 @@ if (holder) start();
 function start() {
   const view = $("#file-view");
   const heading = $("#review-heading");
-  const tree = holder.dataset.tree;
+  let tree = holder.dataset.tree;
   const kept = `review:${workbench_id}:${holder.dataset.draftId}`;
   const viewed = JSON.parse(localStorage.getItem(kept) || "{}");
   const GROUPS = { ADDED: ["+", "Added"], MODIFIED: ["~", "Changed"], RENAMED: ["→", "Renamed"], DELETED: ["−", "Deleted"] };
@@ -121,6 +121,8 @@ function start() {
       box.addEventListener("change", () => mark(entry, box.checked));
     }
     unfold(view, workbench_id);
+    localTimes(view);
+    remarkable();
     pictures(view);
     book = null;
     const grid = $("[data-grid=review]", view);
@@ -132,6 +134,35 @@ function start() {
         first: grid.dataset.first ? { sheet: grid.dataset.firstSheet, cell: grid.dataset.first } : null,
       });
     }
+  }
+  // The changes of the file, one by one, in the place where they stood or where they are offered.
+  async function choices(after = null) {
+    const path = current;
+    const address = `/bench/${workbench_id}/review/choices?file=${encodeURIComponent(path)}${after ? `&after=${after}` : ""}`;
+    const made = await load(address).catch((error) => {
+      if (!error.envelope) throw error;
+      return errorBox(error.envelope);
+    });
+    if (current !== path) return;
+    const place = $("#choices", view) ?? $(".choose", view);
+    place?.replaceWith(made);
+    remarkable();
+  }
+  function remarkable() {
+    for (const one of $$("[data-remark]", view)) one.hidden = false; // without scripts the place is typed
+  }
+  // What was said or chosen is shown where it was: the page stays, and means what it shows now.
+  async function stay(event, chosen) {
+    event.preventDefault();
+    const hadChoices = Boolean($("#choices", view));
+    if (chosen?.tree) moved(chosen.tree);
+    await refresh();
+    if (!files().some((one) => one.path === current) && !chosen) return;
+    await open(current, hadChoices ? "&choose=1" : "");
+  }
+  function moved(now) {
+    tree = now;
+    for (const one of $$("input[name=reviewed_tree]")) one.value = now;
   }
   function mark(entry, is) {
     if (is) viewed[entry.path] = contentOf(entry);
@@ -182,6 +213,15 @@ function start() {
     query.delete("mode");
     open(current, [...query].map(([key, value]) => `&${key}=${encodeURIComponent(value)}`).join(""));
   });
+  on(view, "click", "a[data-choose], a[data-choices]", async (event, link) => {
+    event.preventDefault();
+    await choices(new URL(link.href).searchParams.get("after"));
+    $("#choices-heading", view)?.scrollIntoView({ block: "nearest" });
+  });
+  on(view, "click", "[data-remark]", (_, button) => {
+    $("#remark-at", view).value = button.dataset.remark;
+    $("#remark", view).focus();
+  });
   on(view, "click", ".cell-list tr[data-cell]", (_, row) => book?.jump(row.dataset.sheet, row.dataset.cell));
 
   // ------------------------------------------------------------ what keeps it from being published
@@ -221,6 +261,12 @@ function start() {
     await refresh();
     if (current) await open(current);
   });
+  on(document, "done", 'form[data-command="DraftLeaveChanges"], form[data-command="DraftTakeChanges"]', async (event) => {
+    const chosen = event.detail;
+    await stay(event, chosen);
+    say(chosen.no_changes ? "it was so already" : `${chosen.files.map((one) => `${one.count - one.left_count} of ${one.count} changes are in ${one.path}`).join(", ")}`);
+  });
+  on(document, "done", 'form[data-command="ReviewAddComment"], form[data-command="ReviewAnswerComment"], form[data-command="ReviewResolveComment"], form[data-command="ReviewWithdrawComment"]', (event) => stay(event));
   let isLeaving = false; // by our own Publish or Discard, which say themselves where to go
   on(document, "submit", 'form[data-command="DraftPublish"], form[data-command="DraftDiscard"]', () => { isLeaving = true; });
   document.addEventListener("draft", (event) => {
