@@ -13,6 +13,7 @@ from .operation_guide import explained, operation_sheet
 from .package.archive import members
 from .picture.libreoffice import find_program
 from .picture.rendering import Preview
+from .place import FILE, Place, parse_place, spelled
 from .protocol import (
     Applied,
     ChunkInfo,
@@ -32,13 +33,17 @@ from .protocol import (
 )
 from .registry import Formats
 from .samples import SAMPLES, write_samples
+from .selection.change_unit import GROUPS, ChangeUnit, Relocated
 from .warning import NOTED, Warn
 
 __all__ = [
+    "FILE",
+    "GROUPS",
     "NOTED",
     "SAMPLES",
     "TAIL_BYTES",
     "Applied",
+    "ChangeUnit",
     "ChunkInfo",
     "DiffLine",
     "Effect",
@@ -56,8 +61,10 @@ __all__ = [
     "Needle",
     "OpenTable",
     "OpsRequest",
+    "Place",
     "Preview",
     "Read",
+    "Relocated",
     "RowChange",
     "Selector",
     "Source",
@@ -75,7 +82,9 @@ __all__ = [
     "kind_of_name",
     "members",
     "operation_sheet",
+    "parse_place",
     "reasons",
+    "spelled",
     "told_sheets",
     "told_slides",
     "uncompared",
