@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 from backshop.app import Backshop
+from backshop.base.paths import BenchPath
 from backshop.bench import Author, Put, Source
 
 from .report import fact, head, medians, row
@@ -25,7 +26,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="bench-discussion-") as folder:
         taken = {files: _measure(Path(folder) / str(files), files) for files in (SMALL, LARGE)}
     for what in ("comment", "answer", "list", "leave one change"):
-        row(f"{what}, {LARGE} files, besides the file's own work", taken[LARGE][what], BAR_S, unit="s")
+        row(
+            f"{what}, {LARGE} files, besides the file's own work",
+            taken[LARGE][what],
+            BAR_S,
+            unit="s",
+        )
         fact(f"{what}, {LARGE} files / {SMALL} files", taken[LARGE][what] / taken[SMALL][what])
 
 
@@ -79,7 +85,7 @@ def _composed(shop: Backshop, bench: str, path: str, left: str) -> None:
     assert draft is not None
     sides = [
         formats.source(desk.store.blobs.path(file.sha256), path, file.sha256)
-        for file in (desk.find(tree, path) for tree in (draft.base_tree, draft.tree))
+        for file in (desk.find(tree, BenchPath(path)) for tree in (draft.base_tree, draft.tree))
     ]
     with tempfile.TemporaryDirectory() as folder:
         formats.compose(sides[0], sides[1], frozenset({left}), Path(folder) / "out")

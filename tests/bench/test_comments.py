@@ -8,6 +8,7 @@ from backshop.app import Backshop
 from backshop.base.acting import By, acting_as
 from backshop.base.errors import BackshopError
 from backshop.base.limits import COMMENT_MAX_CHARS, COMMENTS_MAX
+from backshop.base.paths import BenchPath
 from backshop.base.place import Place
 from backshop.bench import Author, Put, Source, decide
 from backshop.bench.events import CommentAdded
@@ -148,7 +149,7 @@ def test_a_comment_is_resolved_and_opened_again_by_a_person(drafted):
     drafted.call("ReviewResolveComment", comment_id=comment_id)
     assert position(f"bench:{drafted.id}") == before
     drafted.call("ReviewResolveComment", comment_id=comment_id, resolved=False)
-    assert comments(drafted, state="open")[0]["resolved_at"] is None
+    assert comments(drafted, state="open")[0].get("resolved_at") is None
 
 
 @pytest.mark.rule("B24.7")
@@ -247,7 +248,7 @@ def test_a_draft_takes_ten_thousand_comments_and_no_more(drafted):
         CommentAdded(
             draft_id=draft.draft_id,
             comment_id=desk.new_comment(),
-            path="a.txt",
+            path=BenchPath("a.txt"),
             place=Place(line_start=number % 20 + 1),
             tree=draft.tree,
             text=f"comment {number}",
@@ -269,4 +270,3 @@ def test_markup_in_a_comment_is_text(drafted):
     say(drafted, "<script>alert(1)</script> <b>bold</b>")
 
     assert comments(drafted)[0]["text"] == "<script>alert(1)</script> <b>bold</b>"
-

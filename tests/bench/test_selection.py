@@ -44,7 +44,7 @@ def test_the_changes_of_a_text_are_listed_one_by_one(drafted):
 
     assert found["total"] == 4
     assert [one["is_left"] for one in found["changes"]] == [False] * 4
-    assert [(one["before"], one["after"]) for one in found["changes"]][0] == (
+    assert next((one["before"], one["after"]) for one in found["changes"]) == (
         "line 5",
         "line five",
     )
@@ -73,7 +73,9 @@ def test_the_result_depends_on_the_set_and_not_on_the_order_of_choices(drafted):
         rng = random.Random(seed)
         for _ in range(4):
             one = rng.choice(every)
-            drafted.call(rng.choice(["DraftLeaveChanges", "DraftTakeChanges"]), path="a.txt", ids=[one])
+            drafted.call(
+                rng.choice(["DraftLeaveChanges", "DraftTakeChanges"]), path="a.txt", ids=[one]
+            )
         left = {one["id"] for one in listed(drafted)["changes"] if one["is_left"]}
         steps = [("DraftLeaveChanges", one) for one in wanted - left]
         steps += [("DraftTakeChanges", one) for one in left - wanted]

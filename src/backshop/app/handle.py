@@ -258,10 +258,10 @@ class BenchWorkshop:
         from backshop.bench import Discussion, requests
 
         wish = requests.ReviewListComments(workbench_id=self.id, path=path, state=state)
-        page = self._ask(Discussion.list, wish)
+        page = self._ask(Discussion.page, wish)
         found = page.comments
         while page.next_cursor is not None:
-            page = self._ask(Discussion.list, replace(wish, cursor=page.next_cursor))
+            page = self._ask(Discussion.page, replace(wish, cursor=page.next_cursor))
             found += page.comments
         return found
 
@@ -293,10 +293,10 @@ class BenchWorkshop:
         from backshop.bench import Selections, requests
 
         wish = requests.ReviewListChanges(workbench_id=self.id, path=path)
-        page = self._ask(Selections.list, wish)
+        page = self._ask(Selections.page, wish)
         found = page.changes
         while page.next_cursor is not None:
-            page = self._ask(Selections.list, replace(wish, cursor=page.next_cursor))
+            page = self._ask(Selections.page, replace(wish, cursor=page.next_cursor))
             found += page.changes
         return found
 

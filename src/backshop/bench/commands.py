@@ -81,11 +81,11 @@ COMMENT_COMMANDS: tuple[Command[Discussion, Any, Any], ...] = (
     _command("ReviewAnswerComment", "Say something under a comment.", Discussion.answer_by_person, phase="review", writes=True, role="write"),
     _command("ReviewResolveComment", "Call a comment done, or open again.", Discussion.resolve, phase="review", writes=True, role="write"),
     _command("ReviewWithdrawComment", "Take back a comment one made.", Discussion.withdraw, phase="review", writes=True, role="write"),
-    _command("ReviewListComments", "Return the comments on the Draft, and where their places are now.", Discussion.list, phase="review", role="read"),
+    _command("ReviewListComments", "Return the comments on the Draft, and where their places are now.", Discussion.page, phase="review", role="read"),
 )  # fmt: skip
 
 CHOICE_COMMANDS: tuple[Command[Selections, Any, Any], ...] = (
-    _command("ReviewListChanges", "Return the changes of a file that can be taken or left one by one.", Selections.list, phase="review", role="read"),
+    _command("ReviewListChanges", "Return the changes of a file that can be taken or left one by one.", Selections.page, phase="review", role="read"),
     _command("DraftLeaveChanges", "Leave changes out of the Draft.", Selections.leave, phase="review", writes=True, role="write"),
     _command("DraftTakeChanges", "Take changes into the Draft again that were left out.", Selections.take, phase="review", writes=True, role="write"),
 )  # fmt: skip

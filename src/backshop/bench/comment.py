@@ -86,9 +86,7 @@ class Comments:
 
     def with_one(self, comment: Comment) -> Comments:
         """Return a copy with a comment that is new, or another than it was."""
-        return Comments(
-            self.by_id.put(comment.comment_id, comment), max(self.made, comment.number)
-        )
+        return Comments(self.by_id.put(comment.comment_id, comment), max(self.made, comment.number))
 
     def without(self, comment_id: str) -> Comments:
         """Return a copy without a comment; its number is not given again."""

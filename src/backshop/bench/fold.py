@@ -9,6 +9,7 @@ from backshop.base.field_copy import made_from
 from backshop.base.ids import BlobId, MessageId, RevisionId, TreeId
 from backshop.base.pmap import PMap
 
+from .comment import Answer, Comment, Comments
 from .events import (
     BatchApplied,
     BenchCreated,
@@ -43,7 +44,6 @@ from .events import (
     Recovered,
     RevisionsPruned,
 )
-from .comment import Answer, Comment, Comments
 from .revision import Correction, Draft, Revision
 from .state import BenchState, Checkpoint, Files
 from .values import Import, PathChange
@@ -237,9 +237,7 @@ def _remarked(state: BenchState, fact: CommentEvent, at_ms: int) -> BenchState:
     return replace(state, draft=draft, revisions=state.revisions.remarked(draft))
 
 
-def _commented(
-    comments: Comments, fact: CommentEvent, at_ms: int, state: BenchState
-) -> Comments:
+def _commented(comments: Comments, fact: CommentEvent, at_ms: int, state: BenchState) -> Comments:
     if isinstance(fact, CommentAdded):
         made = made_from(
             Comment,

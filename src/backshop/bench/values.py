@@ -52,9 +52,9 @@ class Selection:
 
     tree: TreeId
     """The Draft's files with all changes in."""
-    after: BlobId | None
+    after: BlobId | None = None
     """The file with all of them; None where that was to be gone."""
-    result: BlobId | None
+    result: BlobId | None = None
     """What it is without those left out; None where it is not there then."""
     left_out: tuple[str, ...]
     """Their ids, sorted."""

@@ -115,9 +115,7 @@ def meant(comments: tuple[CommentInfo, ...], said: str) -> CommentInfo:
         if said in (str(one.number), f"#{one.number}", one.comment_id):
             return one
     numbers = tuple(str(one.number) for one in comments[:20])
-    raise NotFound(
-        f"the Draft has no comment {said!r}", reason="comment_not_found", hints=numbers
-    )
+    raise NotFound(f"the Draft has no comment {said!r}", reason="comment_not_found", hints=numbers)
 
 
 def comment_text(one: CommentInfo) -> str:

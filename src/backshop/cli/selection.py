@@ -52,9 +52,7 @@ def leave(
 @click.argument("ids", nargs=-1)
 @GROUP
 @pass_door
-def take(
-    door: Door, bench: str, path: str | None, ids: tuple[str, ...], group: str | None
-) -> None:
+def take(door: Door, bench: str, path: str | None, ids: tuple[str, ...], group: str | None) -> None:
     """Take changes into the Draft again that were left out."""
     _choose(door, bench, path, ids, group, is_leaving=False)
 

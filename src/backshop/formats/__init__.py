@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from backshop.base.place import FILE, Place
+
 from .cache_purge import forget
 from .diff.line_diff import DiffLine, Hunk, RowChange, TableDiff, TextDiff
 from .diff.remainder import in_pages, told_sheets, told_slides, uncompared, unsaid, without_facts
@@ -13,6 +15,7 @@ from .operation_guide import explained, operation_sheet
 from .package.archive import members
 from .picture.libreoffice import find_program
 from .picture.rendering import Preview
+from .place import parse_place, spelled
 from .protocol import (
     Applied,
     ChunkInfo,
@@ -32,13 +35,17 @@ from .protocol import (
 )
 from .registry import Formats
 from .samples import SAMPLES, write_samples
+from .selection.change_unit import GROUPS, ChangeUnit, Relocated, unit_id
 from .warning import NOTED, Warn
 
 __all__ = [
+    "FILE",
+    "GROUPS",
     "NOTED",
     "SAMPLES",
     "TAIL_BYTES",
     "Applied",
+    "ChangeUnit",
     "ChunkInfo",
     "DiffLine",
     "Effect",
@@ -56,8 +63,10 @@ __all__ = [
     "Needle",
     "OpenTable",
     "OpsRequest",
+    "Place",
     "Preview",
     "Read",
+    "Relocated",
     "RowChange",
     "Selector",
     "Source",
@@ -75,10 +84,13 @@ __all__ = [
     "kind_of_name",
     "members",
     "operation_sheet",
+    "parse_place",
     "reasons",
+    "spelled",
     "told_sheets",
     "told_slides",
     "uncompared",
+    "unit_id",
     "unsaid",
     "without_facts",
     "write_samples",

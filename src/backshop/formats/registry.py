@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from backshop.base import limits as numbers
+from backshop.base.place import Place
 
 from .diff import remainder
 from .diff.line_diff import TableDiff, TextDiff
@@ -37,6 +38,8 @@ from .protocol import (
     TextQuery,
     as_object,
 )
+from .selection.change_unit import ChangeUnit, Relocated
+from .selection.separation import Separation
 from .window import shorten
 
 T = TypeVar("T")
@@ -76,6 +79,7 @@ class Formats:
         )
         self.limits = self._do.limits
         self._renderer = Renderer(self._do, cache, renderer)
+        self._separation = Separation(self._do)
         self._maps = MapCache(None if cache is None else cache / "maps")
 
     def __enter__(self) -> Formats:
@@ -348,6 +352,35 @@ class Formats:
         """Return the pictures inside an office file: their names there, and their hashes."""
         self._do.readable(source)
         return _a(dict, self._do.read_call(HERE + "picture.image", "picture_parts", source))
+
+    # --- changes one by one ---------------------------------------------------------------------
+
+    def separate(self, before: Source, after: Source) -> list[ChangeUnit]:
+        """Return the changes between two contents of a file, each to be taken or left (F34).
+
+        What cannot be told apart is one change of the whole file; equal contents have none.
+        """
+        return self._separation.separate(before, after)
+
+    def compose(self, before: Source, after: Source, left_out: frozenset[str], out: Path) -> None:
+        """Write the file before with all changes but those left out to `out` (F34).
+
+        Raises:
+            FormatError: `not_found` for a change that there is not, `verify_failed`.
+        """
+        self._separation.compose(before, after, left_out, out)
+
+    def relocate(self, before: Source, after: Source, places: Sequence[Place]) -> list[Relocated]:
+        """Return where places of one version of a file are in another, and whether they differ.
+
+        Raises:
+            FormatError: a place that the first version does not have, as a read fails.
+        """
+        return self._separation.relocate(before, after, places)
+
+    def require_place(self, source: Source, place: Place) -> Place:
+        """Return a place as it is counted in the file, or fail as a read of it would."""
+        return self._separation.require_place(source, place)
 
     # --- writing -------------------------------------------------------------------------------
 

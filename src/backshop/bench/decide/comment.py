@@ -101,9 +101,7 @@ def answer_comment(
     ]
 
 
-def resolve_comment(
-    state: BenchState, comment_id: str, resolved: bool
-) -> list[events.BenchEvent]:
+def resolve_comment(state: BenchState, comment_id: str, resolved: bool) -> list[events.BenchEvent]:
     """Call a comment done, or open again; nothing where that is so already (B24.6)."""
     found = require_comment(state, comment_id)
     if found.is_resolved == resolved:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from backshop.base import paths, tree
 from backshop.base.errors import LimitExceeded, NotFound, ValidationFailed
 from backshop.base.ids import BlobId, TreeId
 from backshop.base.paths import BenchPath
-from backshop.base.place import Place
-from backshop.formats import CHANGE_GROUPS, ChangeUnit, Formats, Source, spelled, whole_file
+from backshop.base.place import FILE, Place
+from backshop.formats import GROUPS, ChangeUnit, Formats, Source, spelled, unit_id
 
 from .. import decide, requests
 from ..repository import BenchRepository
@@ -119,7 +119,7 @@ class Selections:
         self._formats = formats
         self._units: Kept[tuple[str, str, str], tuple[ChangeUnit, ...]] = Kept(_KEPT_UNITS)
 
-    def list(self, request: requests.ReviewListChanges) -> ChangeList:
+    def page(self, request: requests.ReviewListChanges) -> ChangeList:
         """Return the changes of one file, and which of them are left out."""
         if not 1 <= request.limit <= PAGE_MAX:
             raise ValidationFailed(f"a page has 1 to {PAGE_MAX} changes", reason="bad_params")
@@ -234,8 +234,9 @@ class Selections:
         change = found.change
         assert change.before is not None
         assert change.after is not None
-        before, after = self._source(change.path, change.before), self._source(
-            change.path, change.after
+        before, after = (
+            self._source(change.path, change.before),
+            self._source(change.path, change.after),
         )
         with self._desk.views.staging(state.id, self._desk.new_tx()) as folder:
             out = folder / "out"
@@ -284,10 +285,8 @@ class Selections:
 
 
 def _require_wish(request: requests.ChangeChoice) -> None:
-    if request.group is not None and request.group not in CHANGE_GROUPS:
-        raise ValidationFailed(
-            f"group is one of {', '.join(CHANGE_GROUPS)}", reason="bad_params"
-        )
+    if request.group is not None and request.group not in GROUPS:
+        raise ValidationFailed(f"group is one of {', '.join(GROUPS)}", reason="bad_params")
     if request.ids is not None and request.path is None:
         raise ValidationFailed("changes are named together with their file", reason="bad_params")
 
@@ -302,8 +301,7 @@ def _wanted(found: _Whole, request: requests.ChangeChoice) -> frozenset[str]:
     return frozenset(
         one.id
         for one in found.units
-        if (request.ids is None or one.id in request.ids)
-        and request.group in (None, one.group)
+        if (request.ids is None or one.id in request.ids) and request.group in (None, one.group)
     )
 
 
@@ -315,9 +313,15 @@ def _put(path: BenchPath, file: tree.File | None, selection: Selection | None) -
 
 
 def _file_unit(change: Change, tied: str) -> ChangeUnit:
-    sides = (one.sha256 if one else None for one in (change.before, change.after))
-    unit = whole_file(change.old_path or change.path, *sides, tied=tied)
-    return replace(unit, label=change.path)
+    sides = [one and (one.sha256, one.mode) for one in (change.before, change.after)]
+    return ChangeUnit(
+        id=unit_id("file", change.old_path, change.path, *sides),
+        kind="file",
+        group="structure",
+        label=change.path,
+        place=None if change.after is None else FILE,
+        tied=tied,
+    )
 
 
 def _info(unit: ChangeUnit, is_left: bool) -> ChangeInfo:
@@ -339,11 +343,10 @@ def _groups(found: _Whole) -> tuple[GroupCount, ...]:
     every = Counter(one.group for one in found.units)
     left = Counter(one.group for one in found.units if one.id in found.left)
     return tuple(
-        GroupCount(group=group, count=every[group], left=left[group])
-        for group in _present(every)
+        GroupCount(group=group, count=every[group], left=left[group]) for group in _present(every)
     )
 
 
 def _present(counts: Iterable[str]) -> list[str]:
     there = set(counts)
-    return [group for group in CHANGE_GROUPS if group in there]
+    return [group for group in GROUPS if group in there]

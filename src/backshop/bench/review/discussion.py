@@ -159,7 +159,7 @@ class Discussion:
 
     # ------------------------------------------------------------ what is there
 
-    def list(self, request: requests.ReviewListComments) -> CommentList:
+    def page(self, request: requests.ReviewListComments) -> CommentList:
         """Return comments with what became of their places."""
         if request.state not in STATES or not 1 <= request.limit <= PAGE_MAX:
             raise ValidationFailed(
@@ -241,8 +241,8 @@ class Discussion:
                 known = self._places.peek((one.path, then, now, one.place))
                 found[number] = known
                 if known is None:
-                    key = (one.path, then, now)
-                    waiting.setdefault(key, []).append((number, one.place))
+                    pair = (str(one.path), then, now)
+                    waiting.setdefault(pair, []).append((number, one.place))
         for key, places in waiting.items():
             for (number, place), where in zip(places, self._moved(key, places), strict=True):
                 found[number] = where

@@ -44,7 +44,7 @@ def _list(params: ListComments, *, context: ToolContext) -> ToolResult:
             limit=100,
             cursor=params.cursor,
         )
-        return encode(room.bench.discussion.list(wish))
+        return encode(room.bench.discussion.page(wish))
 
     return answered(work)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 
-from ..place import Place
+from backshop.base.place import Place
 
 ID_CHARS = 16
 TEXT_MAX_CHARS = 200

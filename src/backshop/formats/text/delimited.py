@@ -20,17 +20,22 @@ from . import plain
 from .dialect import Dialect, records, sniff
 from .edit import edit_text, replace_text, write_text
 from .plain import extract_lines, passages, text_diff
+from .row_selection import compose, relocate, require_place, separate
 
 CHUNK = numbers.TABLE_CHUNK_ROWS
 _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 
 __all__ = [
+    "compose",
     "edit_text",
     "extract_lines",
     "get_info",
     "passages",
     "read",
+    "relocate",
     "replace_text",
+    "require_place",
+    "separate",
     "table_diff",
     "text_diff",
     "write_text",

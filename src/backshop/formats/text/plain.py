@@ -29,17 +29,22 @@ from . import structure
 from .dialect import tabular
 from .edit import edit_text, replace_text, write_text
 from .encoding import UTF8, Encoding, detect, open_text
+from .selection import compose, relocate, require_place, separate
 
 CHUNK = numbers.TEXT_CHUNK_LINES
 
 __all__ = [
+    "compose",
     "edit_text",
     "extract_lines",
     "get_info",
     "get_map",
     "passages",
     "read",
+    "relocate",
     "replace_text",
+    "require_place",
+    "separate",
     "text_diff",
     "write_text",
 ]

@@ -23,7 +23,7 @@ from backshop.base.system.readiness import is_readable
 
 T = TypeVar("T")
 
-_PACKAGE = "backshop.formats."
+_PACKAGES = ("backshop.formats.", "backshop.base.place")  # where values of answers are from
 _passing = False  # read by the audit guard of `worker`
 
 
@@ -61,7 +61,7 @@ class Answers(pickle.Unpickler):
 
     def __init__(self, data: bytes, packages: tuple[str, ...] = ()) -> None:
         super().__init__(io.BytesIO(data))
-        self._packages = (_PACKAGE, *packages)
+        self._packages = (*_PACKAGES, *packages)
 
     def find_class(self, module: str, name: str) -> object:
         """Refuse: an answer names no class."""

@@ -145,7 +145,7 @@ def _choices(visit: Visit, path: str, *, is_asked: bool = False) -> dict[str, An
         limit=CHOICES_SHOWN,
         cursor=str(first) if first else None,
     )
-    found, error = tried(visit, Selections.list, wish)
+    found, error = tried(visit, Selections.page, wish)
     return {"choices": found, "choices_error": error, "first": first}
 
 
@@ -154,7 +154,7 @@ def _remarks(visit: Visit, path: str) -> dict[str, Any]:
     wish = requests.ReviewListComments(
         workbench_id=visit.params["bench_id"], path=path, limit=COMMENTS_SHOWN
     )
-    found, error = tried(visit, Discussion.list, wish)
+    found, error = tried(visit, Discussion.page, wish)
     return {"remarks": found, "remarks_error": error, "places": PLACES, "named": visit.who}
 
 
