@@ -39,6 +39,7 @@ HANDLED = {  # the two columns of B7.6: with a Draft, during a run
             *("DraftCreate", "DraftFolder", "ReviewSetDeletionConfirmations", "PublishedReconcile"),
             *("WorkshopUndoToMessage", "WorkshopRedo", "WorkshopRegenerate"),
             *("DraftLeaveChanges", "DraftTakeChanges"),
+            "WorkshopRequestChanges",
         ),
         (None, "BENCH_BUSY"),
     ),
@@ -54,6 +55,7 @@ NEEDS_DRAFT = {  # NOT_FOUND: no_draft without one (B12.20, B20)
     *("ReviewGetPptxPreviewSlide", "PublishedReconcile", "DraftFolder"),
     *("ReviewAddComment", "ReviewAnswerComment", "ReviewResolveComment", "ReviewWithdrawComment"),
     *("ReviewListComments", "ReviewListChanges", "DraftLeaveChanges", "DraftTakeChanges"),
+    "WorkshopRequestChanges",
 }
 FREE = {  # commands that change something and ask neither for a Draft nor for quiet
     *("WorkbenchRename", "WorkbenchSetLimits", "WorkshopSwitchModel", "WorkshopSetFlow"),
@@ -136,6 +138,8 @@ class Place(Room):
                 "create": True,
             },
             "DigestSet": {"body": "x"},
+            "DraftCompareRevisions": {"revision_id": self.revision},
+            "DraftGetRevisionDiff": {"revision_id": self.revision, "path": "a.txt"},
             "DraftDeletePath": {"path": "t.csv"},
             "DraftLeaveChanges": {"path": "a.txt"},
             "DraftTakeChanges": {"path": "a.txt"},
@@ -169,6 +173,7 @@ class Place(Room):
             "WorkshopGetToolLogEntry": {"entry_id": 1},
             "WorkshopStreamAssistantReply": {"message_id": self.message},
             "WorkshopRegenerate": {"message_id": self.message},
+            "WorkshopRequestChanges": {"text": "smaller"},
             "WorkshopRunAgent": {"message_id": self.message},
             "WorkshopSendUserMessage": {"text": "again"},
             "WorkshopSetFlow": {"flow": "rpi"},

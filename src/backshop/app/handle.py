@@ -6,7 +6,7 @@ are the typed values behind the JSON of the other doors.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -103,9 +103,39 @@ class BenchWorkshop:
         sent = self._ask(self._workshop.send_user_message, said)
         return self._agent(sent.message_id, workflow, flow)
 
-    def regenerate(self) -> Answer:
-        """Let the agent answer the last message again."""
-        wish = requests.Regenerate(workbench_id=self.id)
+    def request_changes(
+        self,
+        text: str = "",
+        *,
+        comments: Sequence[str] | None = None,
+        ask: bool = False,
+        model: str | None = None,
+        origin: str = "rpc",
+    ) -> Answer:
+        """Ask for changes of the Draft that waits, and let the agent make them in it.
+
+        `comments` are the ids of those it brings up, every open one without; with `ask` it only
+        answers. `model` answers this once.
+
+        Raises:
+            NotFound: `no_draft`.
+        """
+        said = requests.RequestChanges(
+            workbench_id=self.id,
+            text=text,
+            comment_ids=None if comments is None else tuple(comments),
+            mode="ask" if ask else "agent",
+            origin=origin,
+        )
+        sent = self._ask(self._workshop.request_changes, said)
+        return self._agent(sent.message_id, model=model)
+
+    def regenerate(self, *, note: str | None = None, model: str | None = None) -> Answer:
+        """Let the agent answer the last message again.
+
+        `note` is what you add to the message this time, `model` who answers this once.
+        """
+        wish = requests.Regenerate(workbench_id=self.id, note=note, model_id=model)
         return self._answer(self._ask(self._workshop.regenerate, wish))
 
     def retry(self) -> Answer:
@@ -212,10 +242,11 @@ class BenchWorkshop:
 
     # ------------------------------------------------------------ the Draft
 
-    def review(self, *, confirm_deletions: bool = False) -> ChangeSet:
+    def review(self, *, confirm_deletions: bool = False, since: str | None = None) -> ChangeSet:
         """Return all that the Draft changes; its `tree` is what to publish.
 
-        With `confirm_deletions` every deletion of the Draft is agreed to first.
+        With `confirm_deletions` every deletion of the Draft is agreed to first; with `since`
+        `last_look` the list is of what changed since changes were asked for last.
 
         Raises:
             BenchBusy: `draft_changed`, somebody wrote to it each time it was listed.
@@ -227,16 +258,16 @@ class BenchWorkshop:
             agreed = requests.ReviewSetDeletionConfirmations(workbench_id=self.id, paths=gone)
             self._ask(Bench.review_set_deletion_confirmations, agreed)
         for _ in range(_REVIEW_TRIES):
-            found = self._listed()
+            found = self._listed(since)
             if found is not None:
                 return found
         raise BenchBusy("the Draft changes while it is listed", reason="draft_changed")
 
-    def _listed(self) -> ChangeSet | None:
+    def _listed(self, since: str | None) -> ChangeSet | None:
         """Return the whole list, None when its pages are not of one Draft (B11.3)."""
         from backshop.bench import Bench, requests
 
-        wish = requests.ReviewGetChangeSet(workbench_id=self.id, limit=_REVIEW_PAGE)
+        wish = requests.ReviewGetChangeSet(workbench_id=self.id, limit=_REVIEW_PAGE, since=since)
         found = self._ask(Bench.review_get_change_set, wish)
         while found.next_cursor is not None:
             following = replace(wish, cursor=found.next_cursor)
@@ -340,10 +371,18 @@ class BenchWorkshop:
         return Workshop
 
     def _agent(
-        self, message_id: str, workflow: str | None = None, flow: str | None = None
+        self,
+        message_id: str,
+        workflow: str | None = None,
+        flow: str | None = None,
+        model: str | None = None,
     ) -> Answer:
         wish = requests.RunAgent(
-            workbench_id=self.id, message_id=message_id, workflow_id=workflow, flow=flow
+            workbench_id=self.id,
+            message_id=message_id,
+            workflow_id=workflow,
+            flow=flow,
+            model_id=model,
         )
         return self._answer(self._ask(self._workshop.run_agent, wish))
 

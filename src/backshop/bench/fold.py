@@ -17,6 +17,7 @@ from .events import (
     BenchEvent,
     BenchRenamed,
     BenchUndeleted,
+    ChangesRequested,
     CheckpointCreated,
     CheckpointPinned,
     CheckpointRestored,
@@ -44,7 +45,7 @@ from .events import (
     Recovered,
     RevisionsPruned,
 )
-from .revision import Correction, Draft, Revision
+from .revision import Correction, Draft, Revision, Round
 from .state import BenchState, Checkpoint, Files
 from .values import Import, PathChange
 
@@ -100,6 +101,7 @@ def apply(state: BenchState, fact: BenchEvent, at_ms: int, seq: int) -> BenchSta
             | BatchApplied()
             | DraftRestored()
             | DraftRewound()
+            | ChangesRequested()
             | DraftRebased()
             | DeletionsConfirmed()
             | DraftPublished()
@@ -137,6 +139,7 @@ DraftEvent = (
     | BatchApplied
     | DraftRestored
     | DraftRewound
+    | ChangesRequested
     | DraftRebased
     | DeletionsConfirmed
     | DraftPublished
@@ -165,6 +168,8 @@ def _apply_draft(state: BenchState, fact: DraftEvent, at_ms: int) -> BenchState:
             return _restored_draft(state, fact, at_ms)
         case DraftRewound():
             return _rewound(state, fact, at_ms)
+        case ChangesRequested():
+            return _asked(state, fact, at_ms)
         case DraftRebased():
             return _rebased(state, fact, at_ms)
         case DeletionsConfirmed():
@@ -335,6 +340,22 @@ def _rewound(state: BenchState, fact: DraftRewound, at_ms: int) -> BenchState:
     if draft.base_tree == state.published:  # went away and came back: still what it began from
         draft = replace(draft, base_generation=state.generation)
     return _revised(state, fact.kind, draft, fact.message_id, at_ms)
+
+
+def _asked(state: BenchState, fact: ChangesRequested, at_ms: int) -> BenchState:
+    """Let the Draft know what was looked at; the state at the message has it."""
+    if state.draft is None:
+        return state
+    made = Round(fact.message_id, fact.tree, at_ms)
+    draft = replace(
+        state.draft,
+        revision_id=fact.revision_id,
+        rounds=(*state.draft.rounds, made),
+        comments=state.draft.comments.asked(fact.comment_ids, fact.message_id),
+        activity_ms=at_ms,
+        correction=None,
+    )
+    return _revised(state, "turn", draft, fact.message_id, at_ms)
 
 
 def _rebased(state: BenchState, fact: DraftRebased, at_ms: int) -> BenchState:

@@ -45,16 +45,31 @@ class SendUserMessage(WorkbenchOnly):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RequestChanges(WorkbenchOnly):
+    """Ask for changes of the Draft that waits; running the agent on it is a command of its own.
+
+    `text` and the comments become one message; without `comment_ids` every open one is brought up.
+    """
+
+    text: str = ""
+    comment_ids: tuple[str, ...] | None = None
+    mode: str = "agent"
+    client_message_id: str | None = None
+    origin: str = "rpc"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunAgent(WorkbenchOnly):
     """Let the agent answer a message, or go on where it stopped.
 
     A workflow of the catalogue may drive the turn in place of the usual one (W13.10), and a turn
-    that begins may have another flow than its workbench (W1.4).
+    that begins may have another flow than its workbench (W1.4), and another model this once.
     """
 
     message_id: str
     workflow_id: str | None = None
     flow: str | None = None
+    model_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,10 +103,16 @@ class DismissProposal(WorkbenchOnly):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Regenerate(WorkbenchOnly):
-    """Answer a message again; by default the last one."""
+    """Answer a message again; by default the last one.
+
+    `note` is what the person adds to the message this time, `model_id` a model that answers this
+    once.
+    """
 
     message_id: str | None = None
     mode: str | None = None
+    note: str | None = None
+    model_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
