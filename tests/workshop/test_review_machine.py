@@ -136,7 +136,11 @@ class Story:
 
     def step(self) -> None:
         person = self.rng.choice(PEOPLE)
-        what: Callable[[str], None] = self.rng.choice(self.offered())
+        what: Callable[[str], None] = (
+            BEGIN[len(self.seen)](self)
+            if len(self.seen) < len(BEGIN)
+            else self.rng.choice(self.offered())
+        )
         self.seen.append(what.__name__)
         with acting_as(By(person=person)):
             what(person)
@@ -147,9 +151,10 @@ class Story:
         if model.draft is None:
             return [self.write, self.write, self.say, self.rewind, self.redo]
         return [
-            *(self.write, self.comment, self.comment, self.answer, self.resolve, self.withdraw),
-            *(self.leave, self.leave, self.take, self.undo, self.revert, self.delete),
-            *(self.ask, self.rewind, self.rewind, self.redo, self.publish, self.discard),
+            *(self.write, self.answer, self.resolve, self.withdraw, self.undo),
+            *(self.leave, self.leave, self.take, self.revert, self.delete),
+            *(self.publish, self.discard, self.redo, self.redo),
+            *(self.comment, self.ask, self.rewind) * 3,
         ]
 
     def say(self, person: str) -> None:
@@ -311,7 +316,7 @@ class Story:
 
     def publish(self, person: str) -> None:
         draft = self.draft
-        if self.rng.random() < 0.5:
+        if self.rng.random() < 0.6:
             return
         gone = sorted(set(draft.base) - set(draft.files))
         if gone:
@@ -322,7 +327,7 @@ class Story:
         self.ended()
 
     def discard(self, person: str) -> None:
-        if self.rng.random() < 0.5:
+        if self.rng.random() < 0.3:
             self.call("DraftDiscard")
             self.ended()
 
@@ -389,6 +394,14 @@ class Story:
             *(one.is_resolved, now is None, is_touched),
             *(None if now is None else place, one.answers),
         )
+
+
+BEGIN: tuple[Callable[[Story], Callable[[str], None]], ...] = (
+    lambda story: story.say,
+    lambda story: story.write,
+    lambda story: story.comment,
+)
+"""How every history begins: without a Draft there is nothing to review."""
 
 
 def text_of(lines: Lines) -> str:
