@@ -1,0 +1,103 @@
+"""Comments, and changes taken and left, on the review page in a real browser (U4.6, U4.7)."""
+
+from __future__ import annotations
+
+import pytest
+from tests.web.accessible import violations
+from tests.web.drafts import IMAGE_TRICK, Drafting
+
+pytestmark = pytest.mark.needs("browser")
+LINES = [f"line {n} of the plan\n" for n in range(1, 31)]
+
+
+@pytest.fixture
+def draft(served):
+    bench = served.bench("Remarks", {"plan.txt": "".join(LINES), "other.txt": "other\n"})
+    made = Drafting(served, bench)
+    changed = list(LINES)
+    changed[4], changed[19] = "line five of the plan\n", "line twenty of the plan\n"
+    made.put({"plan.txt": "".join(changed), "other.txt": "another\n"})
+    return made
+
+
+def shown(new_page, draft, **options):
+    page = new_page(f"/bench/{draft.id}/review?file=plan.txt", **options)
+    page.wait_for_selector("body[data-ready=yes]")
+    return page
+
+
+@pytest.mark.rule("U4.6", "B24.1")
+def test_a_comment_is_made_answered_and_resolved_in_place(draft, new_page):
+    page = shown(new_page, draft)
+
+    page.get_by_label("Your comment on this file").fill("Why five?")
+    page.get_by_label("Place", exact=True).fill("line 5")
+    page.locator(".add-comment button").click()
+    comment = page.get_by_role("article", name="Comment 1", exact=True)
+    comment.wait_for()
+    assert "line 5" in comment.inner_text()
+    assert "line five of the plan" in comment.inner_text()
+    comment.get_by_text("Answer", exact=False).first.click()
+    comment.get_by_label("Answer to comment 1").fill("Because.")
+    comment.get_by_role("button", name="Answer").click()
+    comment.get_by_text("Because.").wait_for()
+    comment.get_by_role("button", name="Resolve").click()
+    comment.get_by_text("resolved").wait_for()
+
+    (one,) = draft.call("ReviewListComments")["comments"]
+    assert (one["is_resolved"], [a["text"] for a in one["answers"]]) == (True, ["Because."])
+    assert violations(page) == []
+
+
+@pytest.mark.rule("U4.6", "U7.3", "S7.4")
+def test_markup_in_a_comment_is_shown_and_never_run(draft, new_page):
+    draft.call("ReviewAddComment", path="plan.txt", text=IMAGE_TRICK)
+    page = shown(new_page, draft)
+
+    assert IMAGE_TRICK in page.get_by_role("article", name="Comment 1").inner_text()
+    assert page.evaluate("window.ran") is None
+
+
+@pytest.mark.rule("U4.6", "B24.1")
+def test_a_comment_on_a_place_that_is_not_there_says_so_in_its_form(draft, new_page):
+    page = shown(new_page, draft)
+
+    page.get_by_label("Your comment on this file").fill("x")
+    page.get_by_label("Place", exact=True).fill("line 99")
+    page.locator(".add-comment button").click()
+
+    page.locator(".add-comment .error").wait_for()
+    assert page.get_by_label("Your comment on this file").input_value() == "x"
+
+
+@pytest.mark.rule("U4.7", "B25.2", "B25.5")
+def test_one_change_is_left_out_taken_back_and_published_as_it_is_shown(draft, new_page):
+    page = shown(new_page, draft)
+    page.get_by_role("link", name="Take or leave changes one by one").click()
+    page.get_by_role("button", name="Leave out line 5").click()
+    page.locator(".choice.left").wait_for()
+
+    assert "line 5 of the plan" in draft.use("read_file", path="plan.txt")["text"]
+    assert page.locator("#draft-moved").is_hidden()
+    page.locator("#publish").click()
+    page.locator("#ask-publish .foretold").get_by_text("plan.txt").wait_for()
+    page.locator("#ask-publish").get_by_role("button", name="Publish").click()
+    page.wait_for_url(f"**/bench/{draft.id}**")
+    page.get_by_text("Published 2 files").first.wait_for()
+
+    text = draft.use("read_file", path="plan.txt", version="published")["text"]
+    assert "line 5 of the plan" in text
+    assert "line twenty of the plan" in text
+
+
+@pytest.mark.rule("U4.7", "U1.4")
+def test_changes_are_chosen_without_scripts_too(draft, new_page):
+    page = new_page(f"/bench/{draft.id}/review?file=plan.txt&choose=1", java_script_enabled=False)
+
+    page.get_by_role("button", name="Leave out line 20").click()
+
+    page.locator(".choice.left").wait_for()
+    assert "line 20 of the plan" in draft.use("read_file", path="plan.txt")["text"]
+    page.get_by_label("Your comment on this file").fill("without scripts")
+    page.locator(".add-comment button").click()
+    page.get_by_role("article", name="Comment 1").wait_for()
