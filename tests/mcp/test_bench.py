@@ -61,6 +61,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("get_styles", {"path": "board-deck.pptx"}),
     ("review_draft", {}),
     ("review_draft", {"path": "note.md"}),
+    ("list_comments", {}),
     ("recall_tool_result", {"entry_id": 1}),
 ]
 REFUSED: list[tuple[str, dict[str, Any], str]] = [
@@ -93,6 +94,35 @@ def test_every_answer_fits_the_schema_its_tool_declares(offering):
                 assert not result.is_error, (name, result.structured_content)
                 assert result.content[0].type == "text"
                 jsonschema.validate(result.structured_content, tools[name].output_schema or {})
+
+    anyio.run(story)
+
+
+@pytest.mark.rule("B24.5", "B24.6", "W7.10")
+def test_an_agent_outside_reads_and_answers_comments_and_resolves_none(offering, tmp_path):
+    async def story() -> None:
+        async with Client(build(offering)) as client:
+            names = {tool.name for tool in (await client.list_tools()).tools}
+            await client.call_tool("write_text_file", {"path": "note.md", "content": "one\n"})
+            with Backshop.open(tmp_path / "home") as shop:
+                bench = shop.call("WorkbenchList", {})["workbenches"][0]["workbench_id"]
+                wish = {
+                    "workbench_id": bench,
+                    "path": "note.md",
+                    "text": "Say two.",
+                    "at": "line 1",
+                }
+                shop.call("ReviewAddComment", wish)
+                read = await client.call_tool("list_comments", {})
+                await client.call_tool("write_text_file", {"path": "note.md", "content": "two\n"})
+                said = {"number": 1, "text": "It says two now."}
+                assert not (await client.call_tool("answer_comment", said)).is_error
+                (one,) = shop.call("ReviewListComments", {"workbench_id": bench})["comments"]
+        assert (read.structured_content or {})["comments"][0]["text"] == "Say two."
+        assert [(a["text"], a["is_agent"]) for a in one["answers"]] == [("It says two now.", True)]
+        assert one["answers"][0]["by"]["agent"].startswith("mcp")
+        assert (one["is_touched"], one["is_resolved"]) == (True, False)
+        assert not [name for name in names if "resolve" in name or "publish" in name]
 
     anyio.run(story)
 

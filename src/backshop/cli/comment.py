@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from backshop.base.acting import who
+from backshop.base.codec import encode
 from backshop.base.errors import NotFound
 
 from .bench import BENCH
@@ -54,7 +55,7 @@ def list_(door: Door, bench: str, path: str | None, only_open: bool) -> None:
     with door.shop() as shop:
         found = shop.workshop(bench).comments(path, state="open" if only_open else "all")
     door.show(
-        {"comments": found},
+        {"comments": encode(list(found))},
         lambda _: "\n".join(map(comment_text, found)) or "there are no comments",
     )
 

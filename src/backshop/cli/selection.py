@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from backshop.base.codec import encode
 from backshop.base.errors import NotFound
 
 from .bench import BENCH
@@ -30,7 +31,7 @@ def changes(door: Door, bench: str, path: str) -> None:
     """List the changes of PATH that can be taken or left one by one."""
     with door.shop() as shop:
         found = shop.workshop(bench).changes(path)
-    door.show({"changes": found}, lambda _: "\n".join(change_lines(found)))
+    door.show({"changes": encode(list(found))}, lambda _: "\n".join(change_lines(found)))
 
 
 @click.command("leave", cls=DoorCommand)
