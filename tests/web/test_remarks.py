@@ -101,3 +101,18 @@ def test_changes_are_chosen_without_scripts_too(draft, new_page):
     page.get_by_label("Your comment on this file").fill("without scripts")
     page.locator(".add-comment button").click()
     page.get_by_role("article", name="Comment 1").wait_for()
+
+
+@pytest.mark.rule("U4.7", "B25.7")
+def test_a_file_of_which_nothing_is_left_in_can_be_taken_again(draft, new_page):
+    page = shown(new_page, draft)
+    page.get_by_role("link", name="Take or leave changes one by one").click()
+
+    page.get_by_role("button", name="Leave everything out").click()
+    page.get_by_text("Every change of this file is left out").wait_for()
+    assert page.locator("#left-whole a").all_inner_texts() == ["plan.txt"]
+    page.get_by_role("button", name="Take everything").click()
+
+    page.locator("table.lines").first.wait_for()
+    assert page.locator("#left-whole").is_hidden()
+    assert "line five" in draft.use("read_file", path="plan.txt")["text"]

@@ -242,7 +242,7 @@ def test_a_round_that_is_stopped_keeps_the_draft_and_goes_on(chat):
     broken = [
         *steps[:3],
         steps[3],
-        {**steps[4], "respond": {"error": "unavailable"}},
+        {**steps[4], "respond": {"error": "auth"}},
     ]
     chat.play([*broken, *steps[5:]], "two")
     message = asked(chat)
@@ -492,7 +492,7 @@ def test_another_model_answers_this_once(chat):
 def test_a_turn_of_another_model_goes_on_with_that_model(chat):
     first(chat)
     steps = story(("a.txt", "zwei\n"), ("c.txt", "c\n"))
-    down = {**steps[4], "respond": {"error": "unavailable"}}
+    down = {**steps[4], "respond": {"error": "auth"}}
     chat.shop.models.play("other", [*steps[:4], down, *steps[5:]])
     done = chat.call("WorkshopRegenerate", model_id="scripted:other")
     assert done["status"] == "paused"
