@@ -1,4 +1,4 @@
-"""Comments, and changes taken and left, on the review page in a real browser (U4.6, U4.7)."""
+"""Comments, and changes taken and left, on the review page in a real browser (U4.7, U4.8)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def shown(new_page, draft, **options):
     return page
 
 
-@pytest.mark.rule("U4.6", "B24.1")
+@pytest.mark.rule("U4.7", "B24.1")
 def test_a_comment_is_made_answered_and_resolved_in_place(draft, new_page):
     page = shown(new_page, draft)
 
@@ -49,7 +49,7 @@ def test_a_comment_is_made_answered_and_resolved_in_place(draft, new_page):
     assert violations(page) == []
 
 
-@pytest.mark.rule("U4.6", "U7.3", "S7.4")
+@pytest.mark.rule("U4.7", "U7.3", "S7.4")
 def test_markup_in_a_comment_is_shown_and_never_run(draft, new_page):
     draft.call("ReviewAddComment", path="plan.txt", text=IMAGE_TRICK)
     page = shown(new_page, draft)
@@ -58,7 +58,7 @@ def test_markup_in_a_comment_is_shown_and_never_run(draft, new_page):
     assert page.evaluate("window.ran") is None
 
 
-@pytest.mark.rule("U4.6", "B24.1")
+@pytest.mark.rule("U4.7", "B24.1")
 def test_a_comment_on_a_place_that_is_not_there_says_so_in_its_form(draft, new_page):
     page = shown(new_page, draft)
 
@@ -70,7 +70,7 @@ def test_a_comment_on_a_place_that_is_not_there_says_so_in_its_form(draft, new_p
     assert page.get_by_label("Your comment on this file").input_value() == "x"
 
 
-@pytest.mark.rule("U4.7", "B25.2", "B25.5")
+@pytest.mark.rule("U4.8", "B25.2", "B25.5")
 def test_one_change_is_left_out_taken_back_and_published_as_it_is_shown(draft, new_page):
     page = shown(new_page, draft)
     page.get_by_role("link", name="Take or leave changes one by one").click()
@@ -90,7 +90,7 @@ def test_one_change_is_left_out_taken_back_and_published_as_it_is_shown(draft, n
     assert "line twenty of the plan" in text
 
 
-@pytest.mark.rule("U4.7", "U1.4")
+@pytest.mark.rule("U4.8", "U1.4")
 def test_changes_are_chosen_without_scripts_too(draft, new_page):
     page = new_page(f"/bench/{draft.id}/review?file=plan.txt&choose=1", java_script_enabled=False)
 
@@ -103,7 +103,7 @@ def test_changes_are_chosen_without_scripts_too(draft, new_page):
     page.get_by_role("article", name="Comment 1").wait_for()
 
 
-@pytest.mark.rule("U4.7", "B25.7")
+@pytest.mark.rule("U4.8", "B25.7")
 def test_a_file_of_which_nothing_is_left_in_can_be_taken_again(draft, new_page):
     page = shown(new_page, draft)
     page.get_by_role("link", name="Take or leave changes one by one").click()

@@ -203,7 +203,7 @@ def state_request(chat: Chat) -> str:
     return str([m for m in found if m["metadata"].get("on_draft")][-1]["message_id"])
 
 
-@pytest.mark.rule("W24.5", "W11.12")
+@pytest.mark.rule("W24.5", "W11.12", "W23.94")
 def test_a_round_that_fails_leaves_the_draft_as_it_was(chat):
     first(chat)
     before = state(chat).draft.tree
@@ -333,7 +333,7 @@ def test_pictures_and_grids_are_compared_with_the_last_look(chat):
 # ---------------------------------------------------------------- histories
 
 
-@pytest.mark.rule("W24.5", "W15.3", "B8.14")
+@pytest.mark.rule("W24.5", "W15.3", "B8.14", "W23.93")
 def test_rounds_are_rewound_and_redone_one_by_one(chat):
     answer = first(chat)
     second(chat)
