@@ -11,10 +11,9 @@ import pytest
 from tests.workshop.conftest import Chat, hears, story
 
 from backshop.app import About, Backshop, Subscription
-from backshop.base.errors import AccessDenied, BackshopError
+from backshop.base.errors import AccessDenied, BackshopError, RevisionPruned
 from backshop.base.ids import BlobId, CheckpointId, MessageId, RevisionId
 from backshop.bench.decide import Totals
-from backshop.bench.errors import RevisionPruned
 from backshop.testing.ambient import FixedClock
 from backshop.workshop.conversation import decide
 from backshop.workshop.conversation.decide import Ids, Restoring

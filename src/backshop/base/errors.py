@@ -173,6 +173,12 @@ class NotFound(BackshopError):
     code = "NOT_FOUND"
 
 
+class RevisionPruned(BackshopError):
+    """What the Draft was at that point is not kept any more."""
+
+    code = "REVISION_PRUNED"
+
+
 class LimitExceeded(BackshopError):
     """More than the product takes at once."""
 

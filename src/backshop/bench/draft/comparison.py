@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from backshop.base.errors import NotFound, ValidationFailed
+from backshop.base.errors import NotFound, RevisionPruned, ValidationFailed
 from backshop.base.ids import RevisionId, TreeId, check_id
 
 from .. import answers, decide, requests
-from ..errors import RevisionPruned
 from ..repository import BenchRepository
 from ..review import change_set
 from ..state import BenchState

@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from backshop.base.errors import RevisionPruned
 from backshop.base.field_copy import made_from
 from backshop.base.ids import MessageId
 from backshop.bench import Retold
-from backshop.bench.errors import RevisionPruned
 from backshop.store import Store
 
 from ..conversation import decide

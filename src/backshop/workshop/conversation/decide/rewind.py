@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from backshop.base.errors import AccessDenied, NotFound, ValidationFailed
+from backshop.base.errors import AccessDenied, NotFound, RevisionPruned, ValidationFailed
 from backshop.base.ids import CheckpointId, MessageId, RevisionId
 from backshop.bench import decide as bench_decide
 from backshop.bench.decide import Totals
-from backshop.bench.errors import RevisionPruned
 from backshop.bench.events import CheckpointRestored, HeadMoved
 from backshop.bench.revision import Revision
 from backshop.bench.state import Checkpoint

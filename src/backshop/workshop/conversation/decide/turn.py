@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from backshop.base.errors import NotFound, ValidationFailed
+from backshop.base.errors import NotFound, RevisionPruned, ValidationFailed
 from backshop.base.field_copy import made_from
 from backshop.base.ids import MessageId, RevisionId, TurnId
 from backshop.bench import decide as bench_decide
-from backshop.bench.errors import RevisionPruned
 from backshop.bench.events import HeadMoved
 from backshop.workshop.conversation import events as ev
 from backshop.workshop.conversation import fold
