@@ -163,6 +163,8 @@ class Suggestion:
     id: str
     title: str
     prompt: str
+    follows: str | None = None
+    """The task whose Draft it changes; None for one to begin with."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

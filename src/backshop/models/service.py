@@ -232,7 +232,9 @@ class Models:
             warnings=warnings,
             scripted=model.provider_id == SCRIPTED,
             suggestions=tuple(
-                requests.Suggestion(id=one.id, title=one.title, prompt=one.prompt)
+                requests.Suggestion(
+                    id=one.id, title=one.title, prompt=one.prompt, follows=one.follows
+                )
                 for one in self._wires.tasks(model)
             ),
         )

@@ -127,6 +127,8 @@ class Task:
     prompt: str
     match: str
     steps: tuple[Step, ...]
+    follows: str | None = None
+    """The task whose Draft it changes; it is offered where changes are asked for (M15.9)."""
 
     def __post_init__(self) -> None:
         _check_regex(self.match)

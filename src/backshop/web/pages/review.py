@@ -30,7 +30,7 @@ from . import diffs
 from .kit import Page, Visit, bench_context, number, route, tried
 from .pictures import document_pictures, inside, marked_pictures, placed
 from .words import FAULTS
-from .workshop import files_context
+from .workshop import files_context, follow_ups
 
 LISTED = 200  # entries in the page itself; scripts fetch the rest
 PLAIN_ROWS = 40  # of a sheet where no script draws it
@@ -89,6 +89,8 @@ def review(visit: Visit) -> Page:
     context |= {"set": found, "wanted": wanted, "label": LABELS[found.reference_source]}
     context |= {"since": since, "also": _also(visit)}
     context["writers"] = [who for one in found.writers if (who := visit.who(one))]
+    state = context["workshop"]
+    context["asks"] = follow_ups(visit, state and state.model_id)
     context |= _file(visit, wanted) if wanted else {"file": None}
     return Page(template="review.html", title="Review", context=context)
 

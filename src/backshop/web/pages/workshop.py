@@ -78,13 +78,28 @@ def suggestions(visit: Visit, model_id: str | None, files: Sequence[FileEntry]) 
     if model_id:
         able, _ = tried(visit, Models.capabilities, ModelRequestById(model_id=model_id))
         if able and able.scripted:
-            return [one.prompt for one in able.suggestions]
+            return [one.prompt for one in able.suggestions if one.follows is None]
     found = []
     for kind, text in SUGGESTIONS.items():
         path = next((one.path for one in files if one.kind == kind), None)
         if path is not None:
             found.append(text.format(path))
     return found[:3]
+
+
+def follow_ups(visit: Visit, model_id: str | None) -> list[str]:
+    """Return what an offline model can be asked to change of the Draft it made (M15.9)."""
+    if not model_id or not model_id.startswith("scripted:"):
+        return []
+    able, _ = tried(visit, Models.capabilities, ModelRequestById(model_id=model_id))
+    wish = GetConversation(workbench_id=visit.params["bench_id"], limit=20)
+    talk, _ = tried(visit, Workshop.get_conversation, wish)
+    if able is None or talk is None:
+        return []
+    said = {one.text.strip() for one in talk.messages if one.type == "user_message"}
+    prompts = {one.id: one.prompt for one in able.suggestions}
+    found = (one for one in able.suggestions if one.follows and prompts.get(one.follows) in said)
+    return [one.prompt for one in found if one.prompt not in said]
 
 
 def files(visit: Visit) -> Page:

@@ -1,5 +1,5 @@
 // Asking for changes of a Draft from its review; the turn is followed in the Workshop, which leads back here.
-import { $, clearError, showError } from "./dom.js";
+import { $, clearError, on, showError } from "./dom.js";
 import { post } from "./rpc.js";
 import { allowSending } from "./consent.js";
 
@@ -17,6 +17,7 @@ export function askForChanges(form, workbench_id) {
     showError(errors, answer.error, { retry: () => begin(again), grant_consent: consent, switch_model: () => $("#model")?.focus() });
     if (answer.error.error_code === "EGRESS_CONSENT_REQUIRED") await consent();
   };
+  on(form, "click", "[data-ask]", (_, button) => { $("#changes-text", form).value = button.textContent; $("#changes-text", form).focus(); });
   let isAsking = false; // a second click is not a second wish
   form.addEventListener("submit", async (event) => {
     event.preventDefault();

@@ -40,6 +40,8 @@ function start() {
     }
     entries = found;
     leftWhole(page.left_whole);
+    const text = $("#changes-text");
+    if (text) text.required = !page.open_comments; // comments alone are enough
     gate(page);
     return page;
   }
