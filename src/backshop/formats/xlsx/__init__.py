@@ -8,11 +8,14 @@ from .passage import passages
 from .read import read
 from .review.grid import diff_cells, diff_window, extract_grid, extract_lines
 from .review.other_change import diff_rest
+from .selection.comparison import separate
+from .selection.composition import compose
 from .style.asset import copy_assets
 from .style.report import get_styles
 
 __all__ = [
     "apply_ops",
+    "compose",
     "copy_assets",
     "diff_cells",
     "diff_rest",
@@ -24,4 +27,5 @@ __all__ = [
     "get_styles",
     "passages",
     "read",
+    "separate",
 ]

@@ -27,10 +27,10 @@ _COUNTS = frozenset({"calcId", "fullCalcOnLoad", "calcCompleted", "forceFullCalc
 def diff_rest(before: Source, after: Source) -> JsonObject:
     """Return what changed and the cells' own difference does not tell."""
     old, new = Book(Package.open(before)), Book(Package.open(after))
-    return part_diff.Comparison(old.package, new.package, _Knowledge(old, new).rules()).run()
+    return part_diff.Comparison(old.package, new.package, Knowledge(old, new).rules()).run()
 
 
-class _Knowledge:
+class Knowledge:
     """Which parts belong to which sheet, and which sheets are versions of one another."""
 
     def __init__(self, old: Book, new: Book) -> None:
@@ -148,7 +148,7 @@ class _Rows:
 
     def __init__(self, old: Book, new: Book) -> None:
         self._looks = (Looks(old), Looks(new))
-        self._formats = tuple(_formats(looks) for looks in self._looks)
+        self._formats = tuple(whole_formats(looks) for looks in self._looks)
         self._same: dict[tuple[int, int], bool] = {}
         one, two = self._formats
         self._is_comparable = two[: len(one)] == one  # the same bytes mean the same look
@@ -205,7 +205,7 @@ class _Rows:
         return self._same[one, two]
 
 
-def _formats(looks: Looks) -> list[str]:
+def whole_formats(looks: Looks) -> list[str]:
     """Return every cell format with all that it says, its font and the like in place."""
     lists = {
         name: [part_diff.printed(item, {}) for item in looks.table(table)]
