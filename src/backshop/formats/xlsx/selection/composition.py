@@ -17,6 +17,7 @@ from lxml import etree
 
 from backshop.formats.errors import fail
 from backshop.formats.output import write_file
+from backshop.formats.package.guard import Element
 from backshop.formats.package.package import Package
 from backshop.formats.protocol import Source
 
@@ -224,15 +225,7 @@ class _Formats:
 
     def __init__(self, giver: Book, taker: StyleSheet) -> None:
         self._transplant = Transplant(giver, taker)
-        own, theirs = (
-            children(child(one.root, "cellXfs"), "xf") for one in (taker, self._transplant.giver)
-        )
-        is_ours = only_appended(
-            *((taker.root, self._transplant.giver.root)[:: 1 if len(own) <= len(theirs) else -1])
-        )
-        self._shared = (
-            min(len(own), len(theirs)) if is_ours else 0
-        )  # the same numbers on both sides
+        self._shared = _shared(taker.root, self._transplant.giver.root)
         self._taker = taker
         self._known: dict[int, int] = {}
 
@@ -250,7 +243,7 @@ class _Formats:
             return style if self._taker.xf(style) is None else 0
         return self._taker.append("cellXfs", self._transplant.xf(source, self._named(source)))
 
-    def _named(self, source: etree._Element) -> int:
+    def _named(self, source: Element) -> int:
         """Return the named style here that has the name of the one a format is based on."""
         tables = [child(one.root, "cellStyles") for one in (self._transplant.giver, self._taker)]
         base = source.get("xfId") or "0"
@@ -259,6 +252,13 @@ class _Formats:
         here = (one for one in children(tables[1], "cellStyle") if one.get("name") == name)
         found = next((one.get("xfId") or "0" for one in here), "0")
         return int(found) if found.isdigit() else 0
+
+
+def _shared(one: Element, two: Element) -> int:
+    """Return how many formats have the same numbers in two tables, one of which was added to."""
+    counts = [len(children(child(root, "cellXfs"), "xf")) for root in (one, two)]
+    first, second = (one, two) if counts[0] <= counts[1] else (two, one)
+    return min(counts) if only_appended(first, second) else 0
 
 
 class _SheetWriter:
@@ -275,7 +275,7 @@ class _SheetWriter:
         rows = {slot.row for slot in cells}
         for slot in slots:
             if slot.what == ROWS:
-                rows |= {item[0] for side in slot.sides for item in side}  # type: ignore[union-attr, attr-defined]
+                rows |= {item[0] for side in slot.sides for item in side}  # type: ignore[attr-defined]
         self.edit.load(rows)
         spans = {row.number: row for row in self.other.xml.pick(rows)} if rows else {}
         held = {number: self.other.cells(row) for number, row in spans.items()}
@@ -288,7 +288,7 @@ class _SheetWriter:
                 self.edit.patch(slot.row, slot.col).style = self.formats.number(style)
         for slot in slots:
             if slot.what == ROWS:
-                for number in sorted({item[0] for side in slot.sides for item in side}):  # type: ignore[union-attr, attr-defined]
+                for number in sorted({item[0] for side in slot.sides for item in side}):  # type: ignore[attr-defined]
                     self._row(number)
             elif slot.what == FRAME:
                 self._frame(slot.detail)
@@ -364,7 +364,7 @@ class _SheetWriter:
 
     def _merge(self, slot: Slot) -> None:
         root = self.edit.frame.root
-        wanted = [parse_area(ref) for side in slot.sides for ref in side]  # type: ignore[union-attr, attr-defined]
+        wanted = [parse_area(ref) for side in slot.sides for ref in side]  # type: ignore[attr-defined]
         parent = child(root, "mergeCells")
         for item in children(parent, "mergeCell"):
             if parent is not None and parse_area(item.get("ref") or "") in wanted:
@@ -385,7 +385,7 @@ class _SheetWriter:
         self.edit.refresh_frame()
 
 
-def _plain(element: etree._Element) -> etree._Element:
+def _plain(element: Element) -> Element:
     """Return a copy without attributes of other namespaces, which its new root may not know."""
     copy = deepcopy(element)
     copy.tail = None

@@ -73,9 +73,7 @@ def frame_changes(
 def _is_movable(element: Element, same_conditions: bool) -> bool:
     """Whether an element says all it means by itself."""
     space = etree.QName(element).namespace
-    for item in element.iter():
-        if not isinstance(item.tag, str):
-            continue
+    for item in element.iter(etree.Element):
         name = etree.QName(item)
         if name.namespace != space or name.localname == "extLst":
             return False

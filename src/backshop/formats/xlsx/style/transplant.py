@@ -37,7 +37,7 @@ class Transplant:
         return new
 
     def _number_format(self, source: etree._Element) -> str:
-        """Return the number a format of numbers has in the taker; Excel's own have it everywhere."""
+        """Return the taker's number of a number format; Excel's own have one everywhere."""
         number = source.get("numFmtId") or "0"
         own = children(child(self.giver.root, "numFmts"), "numFmt")
         if all(item.get("numFmtId") != number for item in own):
