@@ -286,6 +286,7 @@ class _Slots:
         mine = {slot.detail[0] for _, slot in self._of(TABLE)}
         found = [one for one in rest.found() if one["part"] not in mine]
         words = [str(one["text"]) for one in found]
+        side = tuple(repr((one["part"], one["kind"], one["what"])) for one in found)
         if looks.has_hidden:
             words.append("formats of cells, in what does not show")
         if not words:
@@ -296,7 +297,7 @@ class _Slots:
                 Slot(
                     what=REST,
                     pair=None,
-                    sides=(None, tuple(words)),
+                    sides=(None, side),
                     group="other",
                     label=words[0] if is_one else f"the rest of the workbook: {len(words)} things",
                     place=Place(),

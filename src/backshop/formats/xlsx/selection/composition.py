@@ -24,7 +24,7 @@ from backshop.formats.protocol import Source
 from ..book.cell_xml import EMPTY, Content, formula_element, reformulated
 from ..book.element_order import insert_in_order
 from ..book.sheet_edit import SheetEdit
-from ..book.sheet_xml import RawCell, SheetXml, attributes
+from ..book.sheet_xml import RawCell, RowSpan, SheetXml, attributes
 from ..book.splice import render
 from ..book.stylesheet import StyleSheet
 from ..book.workbook import Book, Sheet, child, children, like
@@ -286,6 +286,7 @@ class _SheetWriter:
             else:
                 style = self.other.style(spans.get(slot.row), slot.col, cell)
                 self.edit.patch(slot.row, slot.col).style = self.formats.number(style)
+        self._keep_plain({(slot.row, slot.col) for slot in cells}, spans)
         for slot in slots:
             if slot.what == ROWS:
                 for number in sorted({item[0] for side in slot.sides for item in side}):  # type: ignore[attr-defined]
@@ -302,6 +303,19 @@ class _SheetWriter:
         if patch.style is None:
             patch.style = style
         self.changed.add((row, col))
+
+    def _keep_plain(self, places: set[tuple[int, int]], spans: dict[int, RowSpan]) -> None:
+        """Let empty cells without a look stay where their row or column has one."""
+        own = CellSide(self.edit.book, self.edit.xml, str)
+        for row, col in places:
+            patch, have = self.edit.patch(row, col), self.edit.raw(row, col)
+            is_empty = patch.content == EMPTY or (patch.content is None and have is None)
+            if patch.style != 0 or not is_empty:
+                continue
+            span = next(self.edit.xml.pick({row}), None)
+            if own.style(span, col, None) or self.other.style(spans.get(row), col, None):
+                bare = b'<%sc r="%s"/>' % (self._words.prefix, cell_name(row, col).encode())
+                patch.content = Content("copied", cell=bare)
 
     def _copied(self, cell: RawCell) -> Content:
         """Return a cell of the other version so that it means the same here."""

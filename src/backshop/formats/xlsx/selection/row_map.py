@@ -63,9 +63,9 @@ class RowMap:
         if at < 0:
             return row
         if self._numbers[at] == row:
-            return self._moved[row] if row in self._moved else row
+            return self._moved.get(row, row)
         for above in reversed(self._numbers[: at + 1]):
-            there = self._moved[above] if above in self._moved else above
+            there = self._moved.get(above, above)
             if there is not None:
                 return there + row - above
         return row
@@ -110,16 +110,13 @@ class RowMap:
         (old, one), (new, two) = self._sides
         if self._comparable:
             return list(differing_rows(one, two))
-        pairs = (
-            [
-                (left, right)
-                for _, left, right in row_pairs(iter(one.rows()), iter(two.rows()))
-                if not (left and right and _text(old, one, left) == _text(new, two, right))
-            ]
-            if len(one.rows()) <= _PARSED_ROWS
-            else []
-        )
-        return pairs
+        if len(one.rows()) > _PARSED_ROWS:
+            return []
+        return [
+            (left, right)
+            for _, left, right in row_pairs(iter(one.rows()), iter(two.rows()))
+            if not (left and right and _text(old, one, left) == _text(new, two, right))
+        ]
 
     def _aligned(
         self, gone: list[RowSpan], come: list[RowSpan]
