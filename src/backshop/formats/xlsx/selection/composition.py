@@ -37,6 +37,7 @@ from ..syntax.address import cell_name, parse_area
 from . import book_name
 from .cell_content import CellSide, rich
 from .comparison import Compared, compare, whole_file
+from .sheet_frame import rows_of
 from .slot import (
     ADDED,
     CONTENT,
@@ -267,31 +268,29 @@ class _SheetWriter:
     def __init__(self, edit: SheetEdit, other: CellSide, formats: _Formats) -> None:
         self.edit, self.other, self.formats = edit, other, formats
         self.changed: set[tuple[int, int]] = set()
+        self.spans: dict[int, RowSpan] = {}
         self._words = edit.xml.words
 
     def put(self, slots: list[Slot]) -> None:
         """Let these things be as the other version has them."""
         cells = [slot for slot in slots if slot.what in _SPLIT]
-        rows = {slot.row for slot in cells}
-        for slot in slots:
-            if slot.what == ROWS:
-                rows |= {item[0] for side in slot.sides for item in side}  # type: ignore[attr-defined]
+        tags = {row for slot in slots if slot.what == ROWS for row in rows_of(slot)}
+        rows = {slot.row for slot in cells} | tags
         self.edit.load(rows)
-        spans = {row.number: row for row in self.other.xml.pick(rows)} if rows else {}
-        held = {number: self.other.cells(row) for number, row in spans.items()}
+        self.spans = {row.number: row for row in self.other.xml.pick(rows)} if rows else {}
+        held = {number: self.other.cells(row) for number, row in self.spans.items()}
         for slot in cells:
             cell = held.get(slot.row, {}).get(slot.col)
             if slot.what == CONTENT:
                 self._content(slot.row, slot.col, cell)
             else:
-                style = self.other.style(spans.get(slot.row), slot.col, cell)
+                style = self.other.style(self.spans.get(slot.row), slot.col, cell)
                 self.edit.patch(slot.row, slot.col).style = self.formats.number(style)
-        self._keep_plain({(slot.row, slot.col) for slot in cells}, spans)
+        self._keep_plain({(slot.row, slot.col) for slot in cells})
+        for number in sorted(tags):
+            self._row(number)
         for slot in slots:
-            if slot.what == ROWS:
-                for number in sorted({item[0] for side in slot.sides for item in side}):  # type: ignore[attr-defined]
-                    self._row(number)
-            elif slot.what == FRAME:
+            if slot.what == FRAME:
                 self._frame(slot.detail)
             elif slot.what == MERGE:
                 self._merge(slot)
@@ -304,18 +303,22 @@ class _SheetWriter:
             patch.style = style
         self.changed.add((row, col))
 
-    def _keep_plain(self, places: set[tuple[int, int]], spans: dict[int, RowSpan]) -> None:
+    def _keep_plain(self, places: set[tuple[int, int]]) -> None:
         """Let empty cells without a look stay where their row or column has one."""
+        plain = [place for place in places if self._is_plain(*place)]
+        rows = {row for row, _ in plain}
+        spans = {row.number: row for row in self.edit.xml.pick(rows)} if rows else {}
         own = CellSide(self.edit.book, self.edit.xml, str)
-        for row, col in places:
-            patch, have = self.edit.patch(row, col), self.edit.raw(row, col)
-            is_empty = patch.content == EMPTY or (patch.content is None and have is None)
-            if patch.style != 0 or not is_empty:
-                continue
-            span = next(self.edit.xml.pick({row}), None)
-            if own.style(span, col, None) or self.other.style(spans.get(row), col, None):
+        for row, col in plain:
+            sides = (own, spans), (self.other, self.spans)
+            if any(side.style(known.get(row), col, None) for side, known in sides):
                 bare = b'<%sc r="%s"/>' % (self._words.prefix, cell_name(row, col).encode())
-                patch.content = Content("copied", cell=bare)
+                self.edit.patch(row, col).content = Content("copied", cell=bare)
+
+    def _is_plain(self, row: int, col: int) -> bool:
+        patch = self.edit.patch(row, col)
+        is_missing = patch.content is None and self.edit.raw(row, col) is None
+        return patch.style == 0 and (patch.content == EMPTY or is_missing)
 
     def _copied(self, cell: RawCell) -> Content:
         """Return a cell of the other version so that it means the same here."""
@@ -348,7 +351,7 @@ class _SheetWriter:
 
     def _row(self, number: int) -> None:
         have = self.edit.row_attributes(number)
-        row = next(self.other.xml.pick({number}), None)
+        row = self.spans.get(number)
         tag = attributes(self.other.xml.data[row.start : row.inner]) if row else {}
         changes: dict[str, str | None] = {}
         for name in {*have, *tag} - {b"r", b"spans"}:
@@ -378,7 +381,7 @@ class _SheetWriter:
 
     def _merge(self, slot: Slot) -> None:
         root = self.edit.frame.root
-        wanted = [parse_area(ref) for side in slot.sides for ref in side]  # type: ignore[attr-defined]
+        wanted = [parse_area(ref) for ref in slot.detail]
         parent = child(root, "mergeCells")
         for item in children(parent, "mergeCell"):
             if parent is not None and parse_area(item.get("ref") or "") in wanted:

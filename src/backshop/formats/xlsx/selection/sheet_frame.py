@@ -173,6 +173,7 @@ def _add_merges(found: FrameChanges, pair: SheetPair, roots: tuple[Element, Elem
                 sides=(gone, come),
                 group="structure",
                 label=f"merged cells {pair.shown}!{', '.join(come or gone)}",
+                detail=(*gone, *come),
                 row=first.row1,
                 col=first.col1,
                 place=Place(sheet=pair.shown, range=str(first)),
@@ -213,9 +214,15 @@ def row_change(pair: SheetPair, rows: list[RowDifference]) -> Slot:
         sides=(before, after),
         group="looks",
         label=f"heights or formats of rows of {pair.shown}",
+        detail=tuple(str(row) for row, _, _ in rows),
         place=Place(sheet=pair.shown),
         after=f"rows {said}",
     )
+
+
+def rows_of(slot: Slot) -> Iterable[int]:
+    """Return the rows that a slot of rows is about."""
+    return map(int, slot.detail)
 
 
 def row_said(xml: SheetXml, row: RowSpan | None, looks: LookKeys, side: int) -> dict[bytes, str]:
