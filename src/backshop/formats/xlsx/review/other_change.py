@@ -235,32 +235,41 @@ def _of_styles(pair: part_diff.Pair) -> part_diff.Found:
     sides = []
     for root in (pair.old, pair.new):
         said: dict[str, Counter[str]] = {}
+        tables = _Tables(root)
         for item in children(child(root, "dxfs"), "dxf"):
             said.setdefault("formats of conditions", Counter())[part_diff.printed(item, {})] += 1
         for item in children(child(root, "cellStyles"), "cellStyle"):
-            said.setdefault(f"cell style {item.get('name')}", Counter())[_named(root, item)] += 1
+            said.setdefault(f"cell style {item.get('name')}", Counter())[tables.named(item)] += 1
         sides.append(said)
     return [*found, *part_diff.differing(sides[0], sides[1])]
 
 
-def _named(root: Element, style: Element) -> str:
-    """Return a named style with its format in place."""
-    xfs = children(child(root, "cellStyleXfs"), "xf")
-    at = style.get("xfId") or "0"
-    xf = xfs[int(at)] if at.isdigit() and int(at) < len(xfs) else None
-    if xf is None:
-        return ""
-    said = [part_diff.printed(one, {}) for one in xf]
-    for name, table, entry in (
-        ("fontId", "fonts", "font"),
-        ("fillId", "fills", "fill"),
-        ("borderId", "borders", "border"),
-    ):
-        entries = children(child(root, table), entry)
-        index = xf.get(name) or "0"
-        known = index.isdigit() and int(index) < len(entries)
-        said.append(part_diff.printed(entries[int(index)], {}) if known else "")
-    return "\1".join([*said, xf.get("numFmtId") or "0"])
+class _Tables:
+    """The lists of a styles part, read once: some have thousands of entries."""
+
+    def __init__(self, root: Element) -> None:
+        self._xfs = children(child(root, "cellStyleXfs"), "xf")
+        self._entries = [
+            (name, children(child(root, table), entry))
+            for name, table, entry in (
+                ("fontId", "fonts", "font"),
+                ("fillId", "fills", "fill"),
+                ("borderId", "borders", "border"),
+            )
+        ]
+
+    def named(self, style: Element) -> str:
+        """Return a named style with its format in place."""
+        at = style.get("xfId") or "0"
+        xf = self._xfs[int(at)] if at.isdigit() and int(at) < len(self._xfs) else None
+        if xf is None:
+            return ""
+        said = [part_diff.printed(one, {}) for one in xf]
+        for name, entries in self._entries:
+            index = xf.get(name) or "0"
+            known = index.isdigit() and int(index) < len(entries)
+            said.append(part_diff.printed(entries[int(index)], {}) if known else "")
+        return "\1".join([*said, xf.get("numFmtId") or "0"])
 
 
 def _of_strings(old: bytes, new: bytes) -> part_diff.Found:

@@ -48,7 +48,7 @@ _FILTER = "the filter has a hidden name of the same range"
 _TABLE = "the cells say what the table says: its headers, its columns"
 _META = "the cell points into a part of the workbook that changed"
 _REST = "they change lists that the whole workbook shares"
-_RENAME = "the formulas say the same once the sheet has its old name"
+_RENAME = "it says the name of the sheet that got another"
 
 
 def separate(before: Source, after: Source) -> list[ChangeUnit]:
@@ -130,7 +130,7 @@ class _Slots:
         self.ties = Ties()
         self.told: dict[str, frozenset[str]] = {}
         self.marked: list[int] = []
-        self.tables: list[tuple[int, Table | None, Table | None]] = []
+        self.tables: list[tuple[int, Table, Table]] = []
 
     def before_names(self, text: str) -> str:
         """Return a formula in the names that sheets had before."""
@@ -269,7 +269,7 @@ class _Slots:
                     sides=(keys[0], keys[1]),
                     group="structure",
                     label=f"table {table.name}",
-                    detail=(table.part,),
+                    detail=(table.part, table.name.lower()),
                     place=Place(sheet=pair.shown, range=str(table.area)),
                     before=str(was.area),
                     after=str(table.area),
@@ -353,28 +353,34 @@ class _Slots:
     def _tie_tables(self) -> None:
         """Tie a table to its headers, and to formulas that need it as it is now."""
         for at, old, new in self.tables:
-            if old is None or new is None:
-                continue
-            renamed = old.columns != new.columns
+            is_renamed = old.columns != new.columns
             for number, slot in self._of(CONTENT):
-                heads = [t for t in (old, new) if slot.row == t.area.row1 and t.header_rows]
                 here = slot.pair == self.slots[at].pair
-                is_head = here and any(t.area.has(slot.row, slot.col) for t in heads)
-                inside = here and new.area.has(slot.row, slot.col) != old.area.has(
-                    slot.row, slot.col
-                )
-                uses = (renamed or inside) and any(
-                    new.name.lower() in named_in(text)[1] for text in slot.texts
-                )
-                if (is_head and renamed) or uses:
+                sides = [here and table.area.has(slot.row, slot.col) for table in (old, new)]
+                heads = {table.area.row1 for table in (old, new) if table.header_rows}
+                is_head = is_renamed and any(sides) and slot.row in heads
+                names = {new.name.lower(), ""} if any(sides) else {new.name.lower()}
+                if is_head or (
+                    (is_renamed or sides[0] != sides[1])
+                    and any(named_in(text)[1] & names for text in slot.texts)
+                ):
                     self.ties.tie(at, number, _TABLE)
 
     def _tie_renames(self) -> None:
-        """Tie what only differs by the name of a sheet to the sheet's getting it."""
+        """Tie what only differs by the name of a sheet, or says it, to the sheet's getting it."""
         renamed = [at for at, _ in self._of(RENAMED)]
-        if renamed:
-            same = [at for at, slot in enumerate(self.slots) if slot.sides[0] == slot.sides[1]]
-            self.ties.tie_all([*renamed, *same] if same else [], _RENAME)
+        if not renamed:
+            return
+        same = [at for at, slot in enumerate(self.slots) if slot.sides[0] == slot.sides[1]]
+        names = [move.name.lower() for move in self.back]
+        saying = [
+            at
+            for at, slot in self._of(FRAME, TABLE)
+            if any(name in repr(slot.sides).lower() for name in names)
+        ]
+        rest = [at for at, _ in self._of(REST)]
+        others = [*same, *saying, *rest]
+        self.ties.tie_all([*renamed, *others] if others else [], _RENAME)
 
 
 class _Contents:

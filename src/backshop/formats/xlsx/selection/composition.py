@@ -194,15 +194,15 @@ class _Composition:
     def _note_users(self) -> None:
         """Count formulas that use a name or a table which is another now as changed."""
         wanted = {slot.detail[1] for slot in self.moved if slot.what == NAME}
-        wanted |= {
-            slot.label.removeprefix("table ").lower() for slot in self.moved if slot.what == TABLE
-        }
+        tables = (slot for slot in self.moved if slot.what == TABLE)
+        wanted |= {name for slot in tables for name in (slot.detail[1], "")}
+        wanted |= _naming(self.base.book, wanted)
         book = self.base.book
         for sheet in book.sheets if wanted else ():
             xml = book.xml(sheet)
             for cell in xml.formula_cells() if xml else ():
                 text = book.formula(cell, xml) if xml else None
-                if text and named_in(text)[1]:
+                if text and named_in(text)[1] & wanted:
                     self.changed.setdefault(sheet.name, set()).add((cell.row, cell.col))
 
     def _recalculate(self) -> None:
@@ -215,6 +215,15 @@ class _Composition:
         recalculation.recalculate(
             book, changed, {}, moved=self.is_moved, engine=True, started=self.started
         )
+
+
+def _naming(book: Book, wanted: set[str]) -> set[str]:
+    """Return the names whose formulas use some of these, through others too."""
+    uses = {one.name.lower(): named_in(one.refers_to)[1] for one in book.names} if wanted else {}
+    found = set(wanted)
+    while more := {name for name, used in uses.items() if used & found} - found:
+        found |= more
+    return found
 
 
 def _slots(changes: Iterable[Change]) -> list[Slot]:

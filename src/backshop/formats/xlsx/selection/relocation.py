@@ -23,9 +23,12 @@ from ..book.workbook import Book, Sheet
 from ..read import choose_sheet
 from ..review.grid import same_meaning, sheet_pairs
 from ..syntax.address import MAX_COL, MAX_ROW, Area, cell_name, column_name, parse_area
+from .cell_change import cell_changes
 from .cell_content import CellSide
 from .look_key import LookKeys
 from .row_map import RowMap
+from .sheet_frame import frame_changes
+from .slot import SheetPair
 
 _OURS = frozenset({"sheet", "range", "words"})
 _NUMBER = re.compile(r"\d+")
@@ -189,7 +192,14 @@ class _Moved:
                 for book, part in zip((self.old, self.new), parts, strict=True)
             ]
             return data[0] == data[1]
-        return one.data == two.data and same_meaning(self.old, self.new)
+        comparable = same_meaning(self.old, self.new)
+        if one.data == two.data and comparable:
+            return True
+        pair = SheetPair(0, self.sheet, self.twin)
+        sides = CellSide(self.old, one, str), CellSide(self.new, two, str)
+        cells = cell_changes(pair, *sides, self.looks, comparable=comparable)
+        around = frame_changes(pair, one, two, self.looks, same_conditions=True)
+        return not (cells.slots or cells.rows or around.slots)
 
     # --- what stands there ---------------------------------------------------------------------
 

@@ -46,7 +46,10 @@ class Ties:
 
 
 def named_in(formula: str) -> tuple[set[str], set[str]]:
-    """Return the sheets a formula names and its other names, of tables too, in small letters."""
+    """Return the sheets a formula names and its other names, of tables too, in small letters.
+
+    A table that is meant without being named (`[@Net]`) has the empty name.
+    """
     sheets: set[str] = set()
     names: set[str] = set()
     for token in tokens(formula):
