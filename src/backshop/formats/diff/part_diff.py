@@ -510,8 +510,7 @@ def _children(root: Element, skipped: frozenset[str]) -> Iterator[tuple[str, Ele
 def _grouped(root: Element, targets: Targets, skipped: frozenset[str]) -> dict[str, Counter[str]]:
     found: dict[str, Counter[str]] = {}
     for name, child in _children(root, skipped):
-        word = _WORDS.get(name) or _spaced(name)
-        found.setdefault(word, Counter())[printed(child, targets)] += 1
+        found.setdefault(child_words(name), Counter())[printed(child, targets)] += 1
     return found
 
 
@@ -542,6 +541,11 @@ def differing(old: Mapping[str, Counter[str]], new: Mapping[str, Counter[str]]) 
         if before != after:
             found.append((word, max((before - after).total(), (after - before).total())))
     return found
+
+
+def child_words(name: str) -> str:
+    """Return what an element of a part is called in words."""
+    return _WORDS.get(name) or _spaced(name)
 
 
 def _spaced(name: str) -> str:

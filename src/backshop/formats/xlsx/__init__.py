@@ -8,11 +8,15 @@ from .passage import passages
 from .read import read
 from .review.grid import diff_cells, diff_window, extract_grid, extract_lines
 from .review.other_change import diff_rest
+from .selection.comparison import separate
+from .selection.composition import compose
+from .selection.relocation import relocate, require_place
 from .style.asset import copy_assets
 from .style.report import get_styles
 
 __all__ = [
     "apply_ops",
+    "compose",
     "copy_assets",
     "diff_cells",
     "diff_rest",
@@ -24,4 +28,7 @@ __all__ = [
     "get_styles",
     "passages",
     "read",
+    "relocate",
+    "require_place",
+    "separate",
 ]

@@ -18,11 +18,12 @@ _LOOKS_ESCAPED = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)")
 class Content:
     """What a cell is to hold. `text` is the number, string, `1` or `0`, error or formula."""
 
-    kind: str  # blank number string boolean error formula
+    kind: str  # blank number string boolean error formula copied
     text: str = ""
     spill: int = 0  # of a formula that may fill its neighbours: its entry in the metadata part
     array: str = ""  # of a formula: "dynamic" or "fixed" when it is computed cell by cell
     ref: str = ""  # of an array formula over several cells: all of them
+    cell: bytes = b""  # of kind copied: a whole cell as another version of the sheet has it
 
 
 EMPTY = Content("blank")
@@ -52,6 +53,8 @@ def new_cell(row: int, col: int, style: int, content: Content, words: Grammar) -
     match content.kind:
         case "blank":
             return head + b"/>" if style else b""
+        case "copied":
+            return restyled(content.cell, style)
         case "string":
             inner = b"<%sis>%s</%sis>" % (p, text_element(content.text, words), p)
             return b'%s t="inlineStr">%s</%sc>' % (head, inner, p)

@@ -152,6 +152,16 @@ class Strings:
             self._done[number] = rich_text(self._raw[number], self._words)
         return self._done[number]
 
+    def raw(self, index: str) -> bytes:
+        """Return what stands in the element of a string, nothing when there is none."""
+        number = int(index) if index.strip().isdigit() else len(self._raw)
+        return self._raw[number] if number < len(self._raw) else b""
+
+    @property
+    def prefix(self) -> bytes:
+        """The prefix of the elements in it (`x:`), nothing without one."""
+        return self._words.prefix
+
     def has_runs(self, index: str) -> bool:
         """Whether a string has pieces of different looks, or phonetic hints."""
         number = int(index) if index.strip().isdigit() else len(self._raw)

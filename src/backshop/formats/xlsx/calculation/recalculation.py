@@ -31,7 +31,7 @@ MAX_FED_CELLS = 1_000_000
 MAX_COMPUTED = 50_000  # formulas; more of them would not be done within the time of a write
 MAX_FOLLOWED = 20_000  # OFFSETs and INDIRECTs, at 150 µs each; with more, all count as reached
 _SPARE_S = 4.0  # for starting the engine and ending the write on a busy machine
-_WORKBOOK_ORDER = (
+WORKBOOK_ORDER = (
     *("fileVersion", "fileSharing", "workbookPr", "AlternateContent", "revisionPtr"),
     *("absPath", "workbookProtection", "bookViews", "sheets", "functionGroups"),
     *("externalReferences", "definedNames", "calcPr", "oleSize", "customWorkbookViews"),
@@ -386,7 +386,7 @@ def flag_full_calculation(book: Book) -> None:
     calc = child(book.root, "calcPr")
     if calc is None:
         calc = book.root.makeelement(like(book.root, "calcPr"))
-        insert_in_order(book.root, calc, _WORKBOOK_ORDER)
+        insert_in_order(book.root, calc, WORKBOOK_ORDER)
     calc.set("fullCalcOnLoad", "1")
     package = book.package
     package.put_xml(book.part, book.root)

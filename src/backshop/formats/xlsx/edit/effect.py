@@ -106,7 +106,7 @@ class _Comparison:
             before = SheetXml(self._moved(before.data), before.part)
         if after is None:
             return
-        for first, second in _row_pairs(before, after):
+        for first, second in differing_rows(before, after):
             yield from self._row(new.name, before, after, first, second)
         yield from _frames(new.name, before, after)
 
@@ -275,7 +275,7 @@ def _tag(xml: SheetXml | None, row: RowSpan | None) -> dict[bytes, bytes]:
     return {key: value for key, value in tag.items() if key not in {b"r", b"spans"}}
 
 
-def _row_pairs(
+def differing_rows(
     before: SheetXml | None, after: SheetXml
 ) -> Iterator[tuple[RowSpan | None, RowSpan | None]]:
     """Go through the rows that are not the same bytes on both sides, in order."""

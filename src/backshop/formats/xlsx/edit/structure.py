@@ -113,6 +113,12 @@ def delete(book: Book, sheet: Sheet, where: str) -> tuple[SheetMove, int]:
         raise problem("last_sheet", where, "a workbook keeps at least one visible sheet")
     order = (other.name for other in book.sheets if other.kind == "worksheet" or other == sheet)
     move = SheetMove(sheet.name, None, tuple(order))
+    take_out(book, sheet)
+    return move, follow(book, move)
+
+
+def take_out(book: Book, sheet: Sheet) -> None:
+    """Take a sheet out with its private parts and names; what refers to it stays as it is."""
     items = children(_list(book), "sheet")
     _list(book).remove(items[sheet.index])
     names = child(book.root, "definedNames")
@@ -128,7 +134,6 @@ def delete(book: Book, sheet: Sheet, where: str) -> tuple[SheetMove, int]:
     _save(book)
     if sheet.part:
         _remove_tree(book, sheet.part)
-    return move, follow(book, move)
 
 
 def _remove_tree(book: Book, part: str) -> None:

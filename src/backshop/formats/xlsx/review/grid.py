@@ -182,10 +182,10 @@ def diff_cells(
     come after the first `skip`, at most `limit`.
     """
     old, new = Book(Package.open(before)), Book(Package.open(after))
-    same = _same_meaning(old, new)
+    same = same_meaning(old, new)
     sheets: list[Json] = []
     seen, end = 0, skip + limit
-    for first, second in _pairs(old, new):
+    for first, second in sheet_pairs(old, new):
         tally = _Tally(max(0, skip - seen), max(0, end - seen))
         for change in _changes(_Side(old, first), _Side(new, second), same):
             tally.take(*change)
@@ -219,7 +219,7 @@ def diff_window(
     A sheet goes by the name it has afterwards, one that went by the name it had.
     """
     old, new = opened(before), opened(after)
-    pairs = _pairs(old.book, new.book)
+    pairs = sheet_pairs(old.book, new.book)
     wanted = sheet or choose_sheet(new.book, None, Warnings()).name
     pair = next((one for one in pairs if _name_of(one) == wanted), None)
     if pair is None:
@@ -267,7 +267,7 @@ class _Tally:
         }
 
 
-def _pairs(old: Book, new: Book) -> list[tuple[Sheet | None, Sheet | None]]:
+def sheet_pairs(old: Book, new: Book) -> list[tuple[Sheet | None, Sheet | None]]:
     """Match sheets by name, then a single rest on both sides by its part."""
     names = {sheet.name.lower(): sheet for sheet in old.sheets}
     pairs: list[tuple[Sheet | None, Sheet | None]] = []
@@ -379,7 +379,7 @@ def _changes(
             yield from compared.row(row, one, two)
 
 
-def _same_meaning(old: Book, new: Book) -> bool:
+def same_meaning(old: Book, new: Book) -> bool:
     """Whether the same bytes of a row mean the same in both workbooks."""
     for kind in ("sharedStrings", "styles"):
         first, second = old.related(kind), new.related(kind)

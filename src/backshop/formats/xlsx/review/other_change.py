@@ -27,10 +27,10 @@ _COUNTS = frozenset({"calcId", "fullCalcOnLoad", "calcCompleted", "forceFullCalc
 def diff_rest(before: Source, after: Source) -> JsonObject:
     """Return what changed and the cells' own difference does not tell."""
     old, new = Book(Package.open(before)), Book(Package.open(after))
-    return part_diff.Comparison(old.package, new.package, _Knowledge(old, new).rules()).run()
+    return part_diff.Comparison(old.package, new.package, Knowledge(old, new).rules()).run()
 
 
-class _Knowledge:
+class Knowledge:
     """Which parts belong to which sheet, and which sheets are versions of one another."""
 
     def __init__(self, old: Book, new: Book) -> None:
@@ -148,7 +148,7 @@ class _Rows:
 
     def __init__(self, old: Book, new: Book) -> None:
         self._looks = (Looks(old), Looks(new))
-        self._formats = tuple(_formats(looks) for looks in self._looks)
+        self._formats = tuple(whole_formats(looks) for looks in self._looks)
         self._same: dict[tuple[int, int], bool] = {}
         one, two = self._formats
         self._is_comparable = two[: len(one)] == one  # the same bytes mean the same look
@@ -205,7 +205,7 @@ class _Rows:
         return self._same[one, two]
 
 
-def _formats(looks: Looks) -> list[str]:
+def whole_formats(looks: Looks) -> list[str]:
     """Return every cell format with all that it says, its font and the like in place."""
     lists = {
         name: [part_diff.printed(item, {}) for item in looks.table(table)]
@@ -235,32 +235,41 @@ def _of_styles(pair: part_diff.Pair) -> part_diff.Found:
     sides = []
     for root in (pair.old, pair.new):
         said: dict[str, Counter[str]] = {}
+        tables = _Tables(root)
         for item in children(child(root, "dxfs"), "dxf"):
             said.setdefault("formats of conditions", Counter())[part_diff.printed(item, {})] += 1
         for item in children(child(root, "cellStyles"), "cellStyle"):
-            said.setdefault(f"cell style {item.get('name')}", Counter())[_named(root, item)] += 1
+            said.setdefault(f"cell style {item.get('name')}", Counter())[tables.named(item)] += 1
         sides.append(said)
     return [*found, *part_diff.differing(sides[0], sides[1])]
 
 
-def _named(root: Element, style: Element) -> str:
-    """Return a named style with its format in place."""
-    xfs = children(child(root, "cellStyleXfs"), "xf")
-    at = style.get("xfId") or "0"
-    xf = xfs[int(at)] if at.isdigit() and int(at) < len(xfs) else None
-    if xf is None:
-        return ""
-    said = [part_diff.printed(one, {}) for one in xf]
-    for name, table, entry in (
-        ("fontId", "fonts", "font"),
-        ("fillId", "fills", "fill"),
-        ("borderId", "borders", "border"),
-    ):
-        entries = children(child(root, table), entry)
-        index = xf.get(name) or "0"
-        known = index.isdigit() and int(index) < len(entries)
-        said.append(part_diff.printed(entries[int(index)], {}) if known else "")
-    return "\1".join([*said, xf.get("numFmtId") or "0"])
+class _Tables:
+    """The lists of a styles part, read once: some have thousands of entries."""
+
+    def __init__(self, root: Element) -> None:
+        self._xfs = children(child(root, "cellStyleXfs"), "xf")
+        self._entries = [
+            (name, children(child(root, table), entry))
+            for name, table, entry in (
+                ("fontId", "fonts", "font"),
+                ("fillId", "fills", "fill"),
+                ("borderId", "borders", "border"),
+            )
+        ]
+
+    def named(self, style: Element) -> str:
+        """Return a named style with its format in place."""
+        at = style.get("xfId") or "0"
+        xf = self._xfs[int(at)] if at.isdigit() and int(at) < len(self._xfs) else None
+        if xf is None:
+            return ""
+        said = [part_diff.printed(one, {}) for one in xf]
+        for name, entries in self._entries:
+            index = xf.get(name) or "0"
+            known = index.isdigit() and int(index) < len(entries)
+            said.append(part_diff.printed(entries[int(index)], {}) if known else "")
+        return "\1".join([*said, xf.get("numFmtId") or "0"])
 
 
 def _of_strings(old: bytes, new: bytes) -> part_diff.Found:

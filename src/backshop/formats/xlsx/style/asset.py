@@ -27,6 +27,7 @@ from ..edit.application import finish
 from ..edit.session import Session, Target
 from ..syntax.address import MAX_ROW, Area, parse_area, parse_cell
 from .report import known_assets
+from .transplant import Transplant, adopted, copied
 
 
 def copy_assets(source: Source, target: Source, assets: Json, out: Path) -> Applied:
@@ -87,50 +88,8 @@ def _target(session: Session, request: AssetRequest, *, area: bool) -> tuple[She
 # --- styles --------------------------------------------------------------------------------------
 
 
-class _Transplant:
-    """Brings a format of one style table into another, entry by entry."""
-
-    def __init__(self, giver: Book, taker: StyleSheet) -> None:
-        self.giver = StyleSheet(giver)
-        self.taker = taker
-
-    def xf(self, source: etree._Element, base: int | None) -> etree._Element:
-        """Return a copy of a format whose numbers mean the taker's entries."""
-        new = etree.Element(like(self.taker.root, "xf"), _copied(source))
-        for key, table in (("fontId", "fonts"), ("fillId", "fills"), ("borderId", "borders")):
-            items = [e for e in self.giver.table(table) if isinstance(e.tag, str)]
-            number = int(source.get(key) or 0)
-            entry = items[number] if number < len(items) else None
-            if entry is not None:
-                new.set(key, str(self.taker.append(table, _adopted(entry, self.taker.root))))
-        new.set("numFmtId", str(self.taker.number_format(self.giver.code_of(source))))
-        for inner in source:
-            if isinstance(inner.tag, str):
-                new.append(_adopted(inner, self.taker.root))
-        if base is None:
-            new.attrib.pop("xfId", "")
-        else:
-            new.set("xfId", str(base))
-        return new
-
-
-def _copied(element: etree._Element) -> dict[str, str]:
-    return {str(key): str(value) for key, value in element.attrib.items()}
-
-
-def _adopted(element: etree._Element, root: etree._Element) -> etree._Element:
-    """Return a copy in the namespace of another styles part."""
-    copy = deepcopy(element)
-    copy.tail = None
-    space = etree.QName(root).namespace
-    for item in copy.iter(etree.Element):
-        if etree.QName(item).namespace == etree.QName(element).namespace:
-            item.tag = f"{{{space}}}{etree.QName(item).localname}" if space else item.tag
-    return copy
-
-
 def _copy_named(giver: Book, session: Session, request: AssetRequest) -> bool:
-    transplant = _Transplant(giver, session.styles)
+    transplant = Transplant(giver, session.styles)
     source = _style_named(child(transplant.giver.root, "cellStyles"), request.name)
     if source is None:
         return False
@@ -148,7 +107,7 @@ def _copy_named(giver: Book, session: Session, request: AssetRequest) -> bool:
         base = len(children(taker.table("cellStyleXfs"), "xf"))
         taker.table("cellStyleXfs").append(xf)
         taker.table("cellStyleXfs").set("count", str(base + 1))
-        have = etree.Element(like(taker.root, "cellStyle"), _copied(source))
+        have = etree.Element(like(taker.root, "cellStyle"), copied(source))
         have.set("xfId", str(base))
         table.append(have)
         table.set("count", str(len(children(table, "cellStyle"))))
@@ -180,7 +139,7 @@ def _copy_cell(giver: Book, session: Session, request: AssetRequest) -> bool:
     if place is None or sheet is None or xml is None:
         return False
     style = SheetEdit(giver, sheet, xml).style(*place)
-    transplant = _Transplant(giver, session.styles)
+    transplant = Transplant(giver, session.styles)
     source = transplant.giver.xf(style)
     if source is None:
         return False
@@ -248,14 +207,14 @@ def _copy_conditional(giver: Book, session: Session, request: AssetRequest) -> b
         default=0,
     )
     for item in found:
-        new = _adopted(item, root)
+        new = adopted(item, root)
         new.set("sqref", str(area))
         for rule in children(new, "cfRule"):
             highest += 1
             rule.set("priority", str(highest))
             number = rule.get("dxfId")
             if number and number.isdigit() and int(number) < len(looks):
-                look = _adopted(looks[int(number)], session.styles.root)
+                look = adopted(looks[int(number)], session.styles.root)
                 rule.set("dxfId", str(session.styles.append("dxfs", look)))
         insert_in_order(root, new, layout.ORDER)
     edit.refresh_frame()

@@ -1,0 +1,1 @@
+"""Changes of a workbook one by one: taken, left, and where places went (F34)."""

@@ -1,0 +1,115 @@
+"""What differs between two workbooks and can only be taken as a whole (B12.22)."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+
+from backshop.formats.diff import part_diff
+from backshop.formats.package.guard import Element
+from backshop.formats.package.package import canonical_element
+from backshop.formats.protocol import JsonObject
+
+from ..book.sheet_xml import SheetXml
+from ..book.workbook import Book, child, children, local
+from ..review.other_change import Knowledge
+
+_OPEN_TAB = ("activeTab", "firstSheet")
+_NOT_HERE = frozenset({"sheets", "definedNames", "bookViews"})
+
+
+class Rest(Knowledge):
+    """What the slots of sheets, names and tables do not tell, by the parts of the package."""
+
+    def __init__(self, old: Book, new: Book, told: dict[str, frozenset[str]]) -> None:
+        super().__init__(old, new)
+        self._elements = told  # by the part of a sheet: elements that slots tell
+        self.metadata_grew = _grew(old, new)
+
+    def found(self) -> list[JsonObject]:
+        """Return every such difference, each with its part and its words."""
+        old, new = self._books
+        compared = part_diff.Comparison(old.package, new.package, self.rules()).run()
+        listed = compared["rest"]
+        assert isinstance(listed, list), "a comparison lists what is left"
+        return [one for one in listed if isinstance(one, dict)]
+
+    def _is_told(self, part: str, is_new: bool) -> bool:
+        book = self._books[is_new]
+        if is_new and part == book.related("styles"):
+            return self._books[0].related("styles") is None
+        if part == book.related("sheetMetadata"):
+            return self.metadata_grew
+        return super()._is_told(part, is_new)
+
+    def _told(self, pair: part_diff.Pair) -> part_diff.Found | None:
+        new = self._books[1]
+        if pair.new_name == new.related("sharedStrings"):
+            return []
+        if pair.new_name == new.related("sheetMetadata") and self.metadata_grew:
+            return []
+        return super()._told(pair)
+
+    def _differs(self, pair: part_diff.Pair) -> bool:
+        return False  # told by slots, wherever they differ
+
+    def _of_sheet(self, pair: part_diff.Pair, old: SheetXml, new: SheetXml) -> part_diff.Found:
+        told = self._elements.get(pair.new_name, frozenset())
+        return part_diff.groups(pair, told | {"sheetData"})
+
+    def _of_workbook(self, pair: part_diff.Pair) -> part_diff.Found:
+        windows = [self._windows(at, root) for at, root in enumerate((pair.old, pair.new))]
+        for root in (pair.old, pair.new):
+            for item in [item for item in root if local(item) in _NOT_HERE]:
+                if local(item) != "sheets":
+                    root.remove(item)
+        found = super()._of_workbook(pair)
+        if windows[0] != windows[1]:
+            found.append(("window", 1))
+        return found
+
+    def _windows(self, side: int, root: Element) -> list[bytes]:
+        """Return the windows, which tab is open by its sheet; one that came or went is nobody."""
+        open_tabs = {
+            book_side.index: first.name
+            for first, second in self._pairs
+            for book_side in ((first, second)[side],)
+        }
+        found = []
+        for view in children(child(root, "bookViews"), "workbookView"):
+            copy = deepcopy(view)
+            for key in [key for key in copy.attrib if "}" in str(key)]:
+                del copy.attrib[key]
+            for key in _OPEN_TAB:
+                at = copy.attrib.pop(key, "0")
+                name = open_tabs.get(int(at)) if str(at).isdigit() else None
+                if name is not None and not self._has_other_sheets:
+                    copy.set(key, name)
+            found.append(canonical_element(copy))
+        return found
+
+    @property
+    def _has_other_sheets(self) -> bool:
+        return any(len(sheets) != len(self._pairs) for sheets in self._sheets)
+
+
+def _grew(old: Book, new: Book) -> bool:
+    """Whether numbers of the metadata part mean the same after, and maybe new ones came."""
+    first, second = old.related("sheetMetadata"), new.related("sheetMetadata")
+    if first is None:
+        return True
+    if second is None:
+        return False
+    one, two = old.package.read(first), new.package.read(second)
+    return one == two or _starts_alike(old.package.xml(first), new.package.xml(second))
+
+
+def _starts_alike(old: Element, new: Element) -> bool:
+    lists = {(local(item), item.get("name")): item for item in new}
+    for item in old:
+        later = lists.get((local(item), item.get("name")))
+        if later is None:
+            return False
+        entries = [canonical_element(one) for one in item]
+        if [canonical_element(one) for one in later][: len(entries)] != entries:
+            return False
+    return True

@@ -1,0 +1,174 @@
+"""The changed cells of a sheet: what they hold is one thing, how they look another."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from backshop.formats.place import Place
+
+from ..book.sheet_xml import RawCell, RowSpan, SheetXml, row_pairs
+from ..edit.effect import differing_rows
+from ..syntax.address import Area, cell_name
+from .cell_content import SPILLED, CellSide, Key
+from .look_key import LookKeys
+from .sheet_frame import RowDifference, row_said
+from .slot import CONTENT, LOOK, SheetPair, Slot
+
+_MARKED = re.compile(rb"\s(?:cm|vm)=")
+
+
+@dataclass(frozen=True, slots=True)
+class CellChanges:
+    """The slots of the cells of one sheet, areas whose cells go together, and rows that differ."""
+
+    slots: list[Slot]
+    arrays: list[Area]  # of formulas over several cells that came, went or changed
+    marked: list[int]  # slots of cells that point into the metadata part
+    rows: list[RowDifference]
+
+
+def cell_changes(
+    pair: SheetPair, old: CellSide, new: CellSide, looks: LookKeys, *, comparable: bool
+) -> CellChanges:
+    """Compare two versions of a sheet cell by cell.
+
+    `comparable` says that the same bytes of a row mean the same in both workbooks.
+    """
+    return _Compared(pair, old, new, looks).run(comparable=comparable)
+
+
+class _Compared:
+    def __init__(self, pair: SheetPair, old: CellSide, new: CellSide, looks: LookKeys) -> None:
+        self.pair, self.old, self.new, self.looks = pair, old, new, looks
+        both = (old.areas, new.areas)
+        changed = {
+            place for place in {*both[0], *both[1]} if both[0].get(place) != both[1].get(place)
+        }
+        self.arrays = [side[place][0] for side in both for place in changed if place in side]
+        self.found = CellChanges([], self.arrays, [], [])
+
+    def run(self, *, comparable: bool) -> CellChanges:
+        for left, right in self._rows(comparable=comparable):
+            self._row(left, right)
+        return self.found
+
+    def _rows(self, *, comparable: bool) -> Iterator[tuple[RowSpan | None, RowSpan | None]]:
+        """Go through the rows whose cells may differ."""
+        groups = _moved_groups(self.old.xml, self.new.xml) if comparable else []
+        if comparable and not groups and not self.arrays:
+            yield from differing_rows(self.old.xml, self.new.xml)
+            return
+        member = re.compile(rb'si=["\'](?:%s)["\']' % b"|".join(map(re.escape, groups)))
+        for row, left, right in row_pairs(self.old.xml.iter_rows(), self.new.xml.iter_rows()):
+            if comparable and left and right:
+                data = self.old.xml.data[left.start : left.end]
+                same = data == self.new.xml.data[right.start : right.end]
+                if same and not (groups and member.search(data)) and not self._is_over(row):
+                    continue
+            yield left, right
+
+    def _is_over(self, row: int) -> bool:
+        return any(area.row1 <= row <= area.row2 for area in self.arrays)
+
+    def _row(self, left: RowSpan | None, right: RowSpan | None) -> None:
+        olds, news = self.old.cells(left), self.new.cells(right)
+        number = left.number if left else right.number if right else 0
+        said = (
+            row_said(self.old.xml, left, self.looks, 0),
+            row_said(self.new.xml, right, self.looks, 1),
+        )
+        if said[0] != said[1]:
+            self.found.rows.append((number, *said))
+        for col in sorted(olds.keys() | news.keys()):
+            one, two = olds.get(col), news.get(col)
+            keys = self.old.key(number, col, one), self.new.key(number, col, two)
+            if keys[0] != keys[1]:
+                self._content(number, col, (one, two), keys)
+            styles = self.old.style(left, col, one), self.new.style(right, col, two)
+            sides = self.looks.differing(*styles)
+            if sides is not None:
+                self._look(number, col, styles, sides)
+
+    def _place(self, row: int, col: int) -> Place:
+        return Place(sheet=self.pair.shown, range=cell_name(row, col))
+
+    def _content(
+        self,
+        row: int,
+        col: int,
+        cells: tuple[RawCell | None, RawCell | None],
+        keys: tuple[Key, Key],
+    ) -> None:
+        formulas = (self.old.formula(cells[0]), self.new.formula(cells[1]))
+        texts = tuple(text for text in formulas if text)
+        if any(text is not None for text in formulas) or SPILLED in (*keys[0][:1], *keys[1][:1]):
+            group = "formulas"
+        else:  # the same words may have other pieces in bold
+            same_words = keys[0][:2] == keys[1][:2] and len(keys[0]) > 1
+            group = "looks" if same_words else "values"
+        if any(
+            cell is not None and _MARKED.search(_tag(side, cell))
+            for side, cell in zip((self.old, self.new), cells, strict=True)
+        ):
+            self.found.marked.append(len(self.found.slots))
+        words = "look inside the text of " if group == "looks" else ""
+        self.found.slots.append(
+            Slot(
+                what=CONTENT,
+                pair=self.pair,
+                sides=keys,
+                group=group,
+                label=f"{words}{self.pair.shown}!{cell_name(row, col)}",
+                row=row,
+                col=col,
+                place=self._place(row, col),
+                before=self.old.text(cells[0]),
+                after=self.new.text(cells[1]),
+                texts=texts,
+            )
+        )
+
+    def _look(self, row: int, col: int, styles: tuple[int, int], sides: tuple[str, str]) -> None:
+        self.found.slots.append(
+            Slot(
+                what=LOOK,
+                pair=self.pair,
+                sides=sides,
+                group="looks",
+                label=f"look of {self.pair.shown}!{cell_name(row, col)}",
+                row=row,
+                col=col,
+                place=self._place(row, col),
+                after=self.looks.words(*styles),
+            )
+        )
+
+
+def _tag(side: CellSide, cell: RawCell) -> bytes:
+    raw = side.raw(cell)
+    return raw[: raw.index(b">")]
+
+
+def _moved_groups(old: SheetXml, new: SheetXml) -> list[bytes]:
+    """Return the numbers of shared formulas whose text stands elsewhere or is another.
+
+    Members of such a group are the same bytes on both sides and may mean another formula.
+    """
+    sides = [_masters(xml) for xml in (old, new)]
+    if sides[0] == sides[1]:
+        return []
+    return sorted(group for group, _ in sides[0] ^ sides[1])
+
+
+def _masters(xml: SheetXml) -> set[tuple[bytes, bytes]]:
+    if xml.data.find(b"shared", xml.inner, xml.close) < 0:
+        return set()
+    p = re.escape(xml.words.prefix)
+    held = re.compile(rb"<%sc\b[^>]*>\s*<%sf\b[^>]*?\bsi=[\"'](\d+)[\"'][^>]*>[^<]" % (p, p))
+    found = set()
+    for match in held.finditer(xml.data, xml.inner, xml.close):
+        end = xml.data.find(b"<", match.end())
+        found.add((match[1], xml.data[match.start() : end]))
+    return found
