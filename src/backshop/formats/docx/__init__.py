@@ -6,6 +6,7 @@ from .edit.operation import apply_ops
 from .review.other_change import diff_rest
 from .review.section_data import extract_document, extract_section
 from .selection.composition import compose, separate
+from .selection.relocation import relocate, require_place
 from .style.asset import copy_assets
 from .style.report import get_styles
 from .text.map import get_info, get_map
@@ -25,5 +26,7 @@ __all__ = [
     "get_styles",
     "passages",
     "read",
+    "relocate",
+    "require_place",
     "separate",
 ]

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 from backshop.formats.diff.alignment import Change
 from backshop.formats.package.guard import Element
 from backshop.formats.place import Place
+from backshop.formats.selection.block_alignment import Step, align, holds_apart
 
 from ..text import name as n
 from ..text.document import grid_cells, vertical_merge
-from .alignment import Item, Step, align, holds_apart
 from .atom import Atom, Ties
 from .imprint import digest, words_of
+from .item import Item
 from .mixture import Inner, Piece, Row, Swap, Table, Words
 from .side import PARA_ID, Side
 from .wording import Wording, compare, line_of
 
 _REPEATED = "the changed passages repeat one another, so they cannot be told apart"
 _MOVED = "it was moved and changed"
+_BLANK = "blank lines go along with the paragraph beside them"
 _AROUND_TABLE = "a table and the paragraph that ends it belong together"
 _WHOLE = {
     "p": "the changes in this paragraph reach into one another",
@@ -57,6 +60,7 @@ class Comparison:
         change = BodyChange(pieces, self._section(len(steps)))
         self._ties.atoms.extend(change.atoms)
         self._tie_equals(pieces)
+        self._tie_blanks(pieces)
         self._tie_tables(pieces)
         if not any(p.old is not None and p.new is not None and p.old.count for p in pieces):
             self._ties.tie(_of(pieces), "nothing of the document stayed")
@@ -201,7 +205,7 @@ class Comparison:
             for cell in item.element.iterchildren(n.TC)
         )
         groups = [frozenset({k}) for k, row in enumerate(rows) if row.atoms]
-        if merges or not holds_apart(*sides, steps, groups):
+        if merges or not holds_apart(sides[0], sides[1], steps, groups):
             return None
         repeated = [item.print for row in lone for item in (row.old, row.new) if item is not None]
         if len(set(repeated)) < len(repeated):
@@ -332,7 +336,8 @@ class Comparison:
         for shown, (one, *others) in gone.items():
             to = come.get(shown, [])
             if not others and len(to) == 1 and one.old is not None and one.old.text.strip():
-                assert one.atom is not None and to[0].atom is not None
+                assert one.atom is not None
+                assert to[0].atom is not None
                 moves[one.step] = moves[to[0].step] = replace(
                     to[0].atom,
                     label=f"{to[0].atom.label} (moved)",
@@ -353,7 +358,8 @@ class Comparison:
         both = {p.new.print for p in lone if p.new} & {p.old.print for p in lone if p.old}
         for piece in lone:
             item = piece.new or piece.old
-            assert item is not None and piece.atom is not None
+            assert item is not None
+            assert piece.atom is not None
             if piece.old is None:
                 places.setdefault((piece.step.gap, item.print), []).append(piece.atom)
             if item.print in both and item.text.strip():
@@ -365,18 +371,36 @@ class Comparison:
         for atoms in idents.values():
             self._ties.tie(atoms, _MOVED)
 
+    def _tie_blanks(self, pieces: Sequence[Piece]) -> None:
+        """Tie blank lines that came or went to the paragraph above them, or below, that did."""
+        for (is_old, is_new), run in groupby(pieces, lambda p: (p.old is None, p.new is None)):
+            if is_old == is_new:
+                continue
+            above: list[Atom] = []
+            is_strong = False
+            for piece in run:
+                item = piece.new or piece.old
+                assert item is not None
+                assert piece.atom is not None
+                if is_strong and not item.is_blank:
+                    self._ties.tie(above, _BLANK)
+                    above, is_strong = [], False
+                above.append(piece.atom)
+                is_strong |= not item.is_blank
+            self._ties.tie(above, _BLANK)
+
     def _tie_tables(self, pieces: Sequence[Piece]) -> None:
-        """Tie tables to the paragraphs that part them from others, or end the body."""
-        for is_new in (False, True):
-            row = [p for p in pieces if (p.new if is_new else p.old) is not None]
-            types = ["t", *((p.new or p.old).type for p in row if (p.new or p.old)), "t"]  # type: ignore[union-attr]
-            for at, piece in enumerate(row):
-                if types[at + 1] != "p" or types[at] != "t" or types[at + 2] != "t":
-                    continue
-                near = [row[k] for k in (at - 1, at + 1) if 0 <= k < len(row)]
-                lone = [p for p in (piece, *near) if p.atom and None in (p.old, p.new)]
-                if piece in lone:
-                    self._ties.tie((p.atom for p in lone if p.atom), _AROUND_TABLE)
+        """Tie tables that came or went to the paragraph beside them that did: it parts them."""
+        for above, piece, below in zip([None, *pieces], pieces, [*pieces[1:], None], strict=False):
+            item = piece.new or piece.old
+            if item is None or item.type != "t" or None not in (piece.old, piece.new):
+                continue
+            for beside in (below, above):
+                if beside is not None and _came_together(piece, beside):
+                    assert piece.atom is not None
+                    assert beside.atom is not None
+                    self._ties.tie((piece.atom, beside.atom), _AROUND_TABLE)
+                    break
 
     def _tie_seams(self, atoms: Sequence[Atom]) -> None:
         """Tie changes that hold the ends of one range, or the two places of one note."""
@@ -409,6 +433,13 @@ class Comparison:
 
 def _of(pieces: Sequence[Piece]) -> list[Atom]:
     return [atom for piece in pieces for atom in piece.atoms]
+
+
+def _came_together(piece: Piece, other: Piece) -> bool:
+    """Whether the other is a paragraph that came or went as the piece did."""
+    item = other.new if piece.old is None else other.old
+    is_alike = (other.old is None, other.new is None) == (piece.old is None, piece.new is None)
+    return is_alike and item is not None and item.type == "p"
 
 
 def _by_print(pieces: Iterator[Piece]) -> dict[str, list[Piece]]:
@@ -446,4 +477,5 @@ def _rows(side: Side, table: Item) -> Iterator[Item]:
     for row in table.element.iterchildren(n.TR):
         texts = (side.body.texts.cell(cell) for cell in row.iterchildren(n.TC))
         shown = digest(side.imprint.of(row))
-        yield Item("row", row, shown, "\t".join(texts), row.get(PARA_ID))
+        text = "\t".join(texts)
+        yield Item("row", row, shown, text, row.get(PARA_ID))

@@ -13,9 +13,7 @@ from backshop.formats.protocol import Limits, Source
 from backshop.formats.selection.change_unit import ChangeUnit, unit_id
 
 from ..edit.unit import seams
-from ..text import name as n
 from ..text.source import Document
-from .atom import Atom
 from .mixture import place, swap
 from .plan import Inseparable, Plan
 from .side import Ref
@@ -161,7 +159,8 @@ class _Composer:
         return all(atom in self._taken for atom in self._atoms if ref in self._plan.held(atom))
 
     def _put_entry(self, supply: Supply, key: Ref, root: Element) -> None:
-        assert supply.new is not None and supply.old is not None
+        assert supply.new is not None
+        assert supply.old is not None
         theirs = supply.new.entries[key].element
         entry = self._transfer.adopt_into(theirs, supply.new.part, supply.old.part)
         there = {

@@ -8,9 +8,11 @@ from typing import Protocol
 
 from backshop.formats.diff.alignment import Change
 from backshop.formats.package.guard import Element
+from backshop.formats.selection.block_alignment import Step
 
-from .alignment import Item, Step
+from ..text import name as n
 from .atom import Atom
+from .item import Item
 from .wording import Wording
 
 Taken = Callable[[Atom], bool]
@@ -54,9 +56,6 @@ def place(container: Element, pieces: Sequence[Piece], taken: Taken, adopt: Adop
         old = piece.old.element if piece.old is not None else None
         if old is not None and shown is not old:
             at = container.index(old)
-            if last is None and shown is None:
-                before = old.getprevious()
-                last = before if before is not None else None
             container.remove(old)
             if shown is not None:
                 container.insert(at, shown)
@@ -70,7 +69,9 @@ def _place_after(container: Element, last: Element | None, pieces: Sequence[Piec
     if last is not None:
         return container.index(last) + 1
     elements = {piece.old.element for piece in pieces if piece.old is not None}
-    there = (at for at, child in enumerate(container) if child in elements)
+    there = (
+        at for at, child in enumerate(container) if child in elements or child.tag == n.SECT_PR
+    )
     return next(there, len(container))
 
 
@@ -78,7 +79,8 @@ def _shown(piece: Piece, taken: Taken, adopt: Adopt) -> Element | None:
     old = piece.old.element if piece.old is not None else None
     new = piece.new.element if piece.new is not None else None
     if piece.inner is not None:
-        assert old is not None and new is not None
+        assert old is not None
+        assert new is not None
         chosen = [taken(atom) for atom in piece.inner.atoms]
         if all(chosen):
             return adopt(new)

@@ -348,7 +348,7 @@ class Plan:
     # --- what hangs together -------------------------------------------------------------------
 
     def _tie_parts(self) -> None:
-        own = {ref for ref in self.entries}
+        own = set(self.entries)
         own |= {("part", one.new or one.old or "") for one in self.parts if one.kind != "changed"}
         for atom in list(self._ties.atoms):
             for ref in (self.needs(atom) | self.held(atom)) & own:

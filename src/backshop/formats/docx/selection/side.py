@@ -12,8 +12,8 @@ from ..edit.removal import splits_field
 from ..text import name as n
 from ..text.document import WRAPPERS, Body, block_elements
 from ..text.source import Document
-from .alignment import Item
 from .imprint import BOOKMARK, BOOKMARK_END, Imprint, digest, words_of
+from .item import Item
 
 Ref = tuple[str, ...]  # ("style", "Heading1"), ("rel", "word/document.xml", "rId7")
 
@@ -25,10 +25,13 @@ _COMMENTS = frozenset(map(n.w, ("commentRangeStart", "commentRangeEnd", "comment
 _MOVES = ("moveFromRange", "moveToRange")
 _NAMED = {BOOKMARK: "bookmark", **{n.w(f"{one}Start"): "move" for one in _MOVES}}
 _NAMED_ENDS = {BOOKMARK_END: BOOKMARK} | {n.w(f"{o}End"): n.w(f"{o}Start") for o in _MOVES}
-_XML_RANGES = ("perm", "customXmlInsRange", "customXmlDelRange")
-_XML_RANGES += ("customXmlMoveFromRange", "customXmlMoveToRange")
+_XML_RANGES = (
+    *("perm", "customXmlInsRange", "customXmlDelRange"),
+    *("customXmlMoveFromRange", "customXmlMoveToRange"),
+)
 _BY_ID = {n.w(f"{one}{end}"): one for one in _XML_RANGES for end in ("Start", "End")}
 _RELATIONS = f"{{{n.R_NS}}}"
+_SHOWN = (n.DRAWING, n.PICT, n.OBJECT, n.SECT_PR, n.MATH, n.FLD_CHAR)
 
 
 def references(elements: Iterable[Element], part: str) -> set[Ref]:
@@ -57,6 +60,11 @@ def _named(element: Element, part: str) -> Iterator[Ref]:
     for key, value in element.items():
         if str(key).startswith(_RELATIONS):
             yield "rel", part, str(value)
+
+
+def is_blank(element: Element, text: str) -> bool:
+    """Whether nothing shows in a block or row, so that it is not known again by itself."""
+    return not text.strip() and next(element.iter(*_SHOWN), None) is None
 
 
 class Side:
@@ -92,14 +100,18 @@ class Side:
 
     def _item(self, element: Element, at: int) -> Item:
         shown = digest(self.imprint.of(element))
-        if element.tag in (n.P, n.TBL):
-            type_ = "p" if element.tag == n.P else "t"
-            return Item(type_, element, shown, self._text(element), element.get(PARA_ID), at)
+        if element.tag == n.P:
+            text = self._text(element)
+            blank = is_blank(element, text)
+            return Item("p", element, shown, text, element.get(PARA_ID), blank, None, at)
+        if element.tag == n.TBL:
+            shape = digest(self.imprint.of(element.find(n.TBL_GRID)))
+            return Item("t", element, shown, self._text(element), None, False, shape, at)
         if element.tag in WRAPPERS:
             blocks = list(block_elements(element))
             text = "\n".join(map(self._text, blocks))
-            return Item("control", element, shown, text, None, at, len(blocks))
-        return Item("mark", element, shown, "", None, at, 0)
+            return Item("control", element, shown, text, None, False, None, at, len(blocks))
+        return Item("mark", element, shown, "", None, False, None, at, 0)
 
     def _text(self, element: Element) -> str:
         block = self.body.by_element.get(element)

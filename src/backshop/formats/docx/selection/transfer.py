@@ -1,4 +1,4 @@
-"""Carries elements and parts of one document into another version of it, with what they refer to."""
+"""Carries elements and parts of one document into another version of it, with all they need."""
 
 from __future__ import annotations
 
@@ -163,7 +163,10 @@ def with_names(document: Document, giver: Document) -> None:
     more = [word for word in (theirs.get(_IGNORABLE) or "").split() if word not in words]
     if not more:
         return
-    root = etree.Element(ours.tag, dict(ours.items()), nsmap={**theirs.nsmap, **ours.nsmap})
+    names = {**theirs.nsmap, **ours.nsmap}
+    root = etree.Element(ours.tag, nsmap={p: uri for p, uri in names.items() if p is not None})
+    for key, value in ours.items():
+        root.set(key, value)
     root.set(_IGNORABLE, " ".join((*words, *more)))
     root.text = ours.text
     root.extend(list(ours))

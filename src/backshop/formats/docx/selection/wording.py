@@ -1,4 +1,4 @@
-"""A paragraph as its words, each with its look, so that changes of words can be taken one by one."""
+"""A paragraph as its words, each with its look, so that word changes can be taken one by one."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from lxml import etree
 from backshop.formats.diff.alignment import Change, Effort
 from backshop.formats.diff.word_diff import WORD
 from backshop.formats.package.guard import Element
+from backshop.formats.selection.block_alignment import apart, are_words_apart, merged
 
 from ..edit.builder import set_text
 from ..edit.removal import splits_field
 from ..text import name as n
-from .alignment import apart, are_words_apart, merged
 from .imprint import Imprint, digest, words_of
 
 _MAX_WORDS = 2_000  # of one paragraph; longer ones are taken or left whole
@@ -100,9 +100,9 @@ class Wording:
 
     def composed(self, taken: Sequence[Change], with_look: bool, adopt: Adopt) -> Element:
         """Return the paragraph with some of the changes."""
-        paragraph = etree.Element(self.old.element.tag, nsmap=self.old.element.nsmap)
-        for key, value in self.old.element.items():
-            paragraph.set(key, value)
+        paragraph = _copied(self.old.element)
+        paragraph[:] = []
+        paragraph.text = None
         if with_look and self.new.properties is not None:
             paragraph.append(adopt(self.new.properties))
         elif not with_look and self.old.properties is not None:
