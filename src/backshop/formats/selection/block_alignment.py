@@ -147,10 +147,7 @@ def _pairs(
 def _versions(
     old: Sequence[_Known], new: Sequence[_Known], gone: Sequence[int], come: Sequence[int]
 ) -> Iterator[tuple[int, int]]:
-    """Yield versions of one another; as many rows as went came in their place."""
-    if len(gone) == len(come) and all(old[at].type == "row" for at in gone):
-        yield from zip(gone, come, strict=True)
-        return
+    """Yield versions of one another."""
     words = [Words.of(new[at].text) for at in come] if gone else []
     j = 0
     for i in gone:
@@ -165,11 +162,23 @@ def _versions(
 def _is_version(old: Known, new: Known, own: Words, other: Words) -> bool:
     if old.type != new.type or old.type == "mark":
         return False
+    if old.type == "row":
+        return _is_row_version(old.text.split("\t"), new.text.split("\t")) or own.is_like(other)
     return (old.shape is not None and old.shape == new.shape) or own.is_like(other)
+
+
+def _is_row_version(old: Sequence[str], new: Sequence[str]) -> bool:
+    """Whether a cell of a row stayed as it was, or the row was blank before."""
+    if len(old) != len(new):
+        return False
+    is_blank = not any(cell.strip() for cell in old)
+    return is_blank or any(a == b and a.strip() for a, b in zip(old, new, strict=True))
 
 
 def _between(keys: Sequence[Sequence[tuple[str, str]]], gone: range, come: range) -> Iterator[Step]:
     """Yield the steps between two items that were known again."""
+    if not gone and not come:
+        return
     own = keys[0][gone.start : gone.stop], keys[1][come.start : come.stop]
     i, j = gone.start, come.start
     for change in [*apart(*own), Change(len(gone), len(gone), len(come), len(come))]:

@@ -25,12 +25,12 @@ def separate(before: Source, after: Source) -> list[ChangeUnit]:
     """Return every change between two documents that can be taken or left by itself."""
     if before.sha256 == after.sha256:
         return []
-    old, new = Document.open(before), Document.open(after)
     try:
-        told = _told(old, new)
+        plan = Plan(Document.open(before), Document.open(after))
     except Inseparable as error:
         return [_whole(before, after, str(error))]
-    if told and not _leads_there(before, after, [unit.id for unit in told]):
+    told = _told(plan)
+    if told and not _leads_there(before, after, plan):
         return [_whole(before, after, "the changes of this document hang together")]
     return told
 
@@ -41,44 +41,49 @@ def compose(before: Source, after: Source, left_out: frozenset[str], out: Path) 
     Raises:
         FormatError: `verify_failed`: it would show something else; nothing is written.
     """
-    units = {unit.id for unit in separate(before, after)}
-    if not units & left_out:
-        write_file(out, after.path.read_bytes())
+    plan = _plan(before, after)
+    units = {unit.id for unit in _told(plan)} if plan is not None else set()
+    if not left_out <= units:
+        units = {unit.id for unit in separate(before, after)}
+    if plan is None or not units & left_out or units <= left_out:
+        taken = before if units <= left_out else after
+        write_file(out, taken.path.read_bytes())
         return
-    if units <= left_out:
-        write_file(out, before.path.read_bytes())
-        return
-    package = composed(Document.open(before), Document.open(after), left_out)
-    expected = units - left_out
-    found = _told(Document.open(before), Document(_reopened(package, before.limits)))
-    if {unit.id for unit in found} != expected:
+    _Composer(plan, left_out).run()
+    package = plan.old.package
+    found = Plan(Document.open(before), Document(_reopened(package, before.limits)))
+    if {unit.id for unit in _told(found)} != units - left_out:
         raise unverified("the document would show other changes than those that stay")
     package.save(out)
 
 
-def composed(old: Document, new: Document, left_out: frozenset[str]) -> Package:
-    """Return the package of the old document, changed; its trees are used up."""
-    plan = Plan(old, new)
-    _Composer(plan, left_out).run()
-    return old.package
+def _plan(before: Source, after: Source) -> Plan | None:
+    try:
+        return Plan(Document.open(before), Document.open(after))
+    except Inseparable:
+        return None
 
 
-def _told(old: Document, new: Document) -> list[ChangeUnit]:
-    return [unit.told for unit in Plan(old, new).units]
+def _told(plan: Plan) -> list[ChangeUnit]:
+    return [unit.told for unit in plan.units]
 
 
-def _leads_there(before: Source, after: Source, ids: list[str]) -> bool:
-    """Whether the old document with all changes is the new one; and no two have one id."""
+def _leads_there(before: Source, after: Source, plan: Plan) -> bool:
+    """Whether the old document with all changes is the new one, and they are found in it again.
+
+    The plan is used up.
+    """
+    ids = [unit.id for unit in _told(plan)]
     if len(set(ids)) < len(ids):
         return False
     try:
-        package = composed(Document.open(before), Document.open(after), frozenset())
-        result = _reopened(package, before.limits)
-        rest = _told(Document(result.fresh()), Document.open(after))
-        again = _told(Document.open(before), Document(result))
+        _Composer(plan, frozenset()).run()
+        result = _reopened(plan.old.package, before.limits)
+        rest = Plan(Document(result.fresh()), plan.new)
+        again = Plan(Document.open(before), Document(result))
     except Inseparable:
         return False
-    return not rest and [unit.id for unit in again] == ids
+    return not rest.units and [unit.id for unit in _told(again)] == ids
 
 
 def _reopened(package: Package, limits: Limits) -> Package:
@@ -105,6 +110,8 @@ class _Composer:
         }
         self._transfer = Transfer(plan.new, plan.old, dict(plan.back))
         self._atoms = [atom for unit in plan.units for atom in unit.atoms]
+        sides = (side.trees.root(side.part) for side in (plan.old, plan.new))
+        self._loose = [seams(root).loose for root in sides]
 
     def run(self) -> None:
         """Change the old document."""
@@ -215,9 +222,7 @@ class _Composer:
     def _check_seams(self, root: Element) -> None:
         """Refuse a document in which something is torn that is whole on both sides."""
         loose = seams(root).loose
-        for side in (self._plan.old, self._plan.new):
-            package = side.package.fresh()
-            known = seams(Document(package).trees.root(side.part)).loose
+        for known in self._loose:
             loose = loose - known
         if loose:
             raise unverified(f"torn: {', '.join(sorted(loose)[:5])}")

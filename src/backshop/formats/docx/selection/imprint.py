@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 from backshop.formats.package.guard import Element
 
@@ -29,6 +30,12 @@ def digest(text: str) -> str:
 def words_of(*elements: Element) -> str:
     """Return all words in elements, those of text boxes too."""
     return "".join(text.text or "" for one in elements for text in one.iter(n.T))
+
+
+@lru_cache(1_000)
+def _is_saved(key: str) -> bool:
+    """Whether programs write an attribute anew at every save."""
+    return key == _SPACE or any(mark in key for mark in _SAVED)
 
 
 class Imprint:
@@ -98,14 +105,13 @@ class Imprint:
             out.append("\0end")
 
     def _own(self, element: Element) -> str:
+        own = element.items()
+        if not own:
+            return ""
         is_bookmark = element.tag in (BOOKMARK, BOOKMARK_END)
         said = []
-        for key, value in sorted((str(k), str(v)) for k, v in element.items()):
-            if (
-                key == _SPACE
-                or any(mark in key for mark in _SAVED)
-                or (is_bookmark and key == n.ID)
-            ):
+        for key, value in sorted((str(k), str(v)) for k, v in own):
+            if _is_saved(key) or (is_bookmark and key == n.ID):
                 continue
             if key.startswith(_RELATIONS):
                 value = self._targets.get(value, value)
