@@ -5,6 +5,8 @@ from __future__ import annotations
 from .edit.operation import apply_ops
 from .review.other_change import diff_rest
 from .review.section_data import extract_document, extract_section
+from .selection.composition import compose, separate
+from .selection.relocation import relocate, require_place
 from .style.asset import copy_assets
 from .style.report import get_styles
 from .text.map import get_info, get_map
@@ -13,6 +15,7 @@ from .text.read import extract_lines, read
 
 __all__ = [
     "apply_ops",
+    "compose",
     "copy_assets",
     "diff_rest",
     "extract_document",
@@ -23,4 +26,7 @@ __all__ = [
     "get_styles",
     "passages",
     "read",
+    "relocate",
+    "require_place",
+    "separate",
 ]

@@ -64,6 +64,12 @@ class Trees:
         self._touched[name] = None
         return self.root(name)
 
+    def put_root(self, name: str, root: Element) -> None:
+        """Have a part be written from another root, of the dialect its own had."""
+        self.root(name)
+        self._roots[name] = root
+        self._touched[name] = None
+
     def add(self, name: str, root: Element, content_type: str) -> None:
         """Add a new part."""
         self._roots[name] = root
