@@ -516,8 +516,7 @@ def _grouped(root: Element, targets: Targets, skipped: frozenset[str]) -> dict[s
 
 def groups(pair: Pair, skipped: frozenset[str] = frozenset()) -> Found:
     """Return which children of the roots differ, by their names; `skipped` ones are told."""
-    is_properties = pair.new_name.startswith("docProps/") or pair.new_name == "meta.xml"
-    skipped = skipped | (_SAVED | _COUNTED if is_properties else frozenset())
+    skipped = skipped | written_anew(pair.new_name)
     old, new = (_grouped(root, targets, skipped) for root, targets in pair.sides)
     found = differing(old, new)
     if _own(pair.old, {}) != _own(pair.new, {}):
@@ -525,6 +524,17 @@ def groups(pair: Pair, skipped: frozenset[str] = frozenset()) -> Found:
     if not found and not skipped and differs(pair):
         found.append(("order", 1))
     return found
+
+
+def written_anew(name: str) -> frozenset[str]:
+    """Return the elements of a part that programs write anew at every save."""
+    is_properties = name.startswith("docProps/") or name == "meta.xml"
+    return _SAVED | _COUNTED if is_properties else frozenset()
+
+
+def is_packaging(name: str) -> bool:
+    """Whether a part is nothing but packaging."""
+    return _TRIVIAL_PARTS.search(name) is not None
 
 
 def differs(pair: Pair) -> bool:

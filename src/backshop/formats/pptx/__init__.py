@@ -9,10 +9,13 @@ from .map import get_info, get_map
 from .other_change import diff_rest
 from .passage import passages
 from .read import extract_lines, read
+from .selection.relocation import relocate, require_place
+from .selection.unit import compose, separate
 from .styles import get_styles
 
 __all__ = [
     "apply_ops",
+    "compose",
     "copy_assets",
     "diff_rest",
     "extract_deck",
@@ -23,4 +26,7 @@ __all__ = [
     "get_styles",
     "passages",
     "read",
+    "relocate",
+    "require_place",
+    "separate",
 ]
