@@ -12,10 +12,10 @@ import pytest
 from docx import Document as WordDocument
 from docx.shared import Pt
 
+from backshop.base.place import FILE, Place
 from backshop.formats import FormatError, OpsRequest
 from backshop.formats import docx as docx_format
 from backshop.formats.diff.prose import diff_documents
-from backshop.formats.place import FILE, Place
 from backshop.formats.selection.change_unit import GROUPS, ChangeUnit
 
 from ..office import W, edit, members, paragraph, reworked, run, source, with_body, word
@@ -288,7 +288,7 @@ def test_words_and_their_look_are_two_changes(tmp_path):
 
     before, after, units = changed(tmp_path, old, new)
 
-    assert [(unit.group, unit.after) for unit in units][0] == ("text", "blue")
+    assert (units[0].group, units[0].after) == ("text", "blue")
     assert [unit.group for unit in units] == ["text", "looks"]
     plain = leave(before, after, units[1:], tmp_path / "out.docx")
     assert [r.bold for r in word(plain).paragraphs[1].runs] == [None] * len(
@@ -331,7 +331,32 @@ def test_words_in_links_fields_and_around_bookmarks_stay_whole(tmp_path):
 
 @pytest.mark.rule("F34.12")
 def test_a_paragraph_rewritten_all_over_is_one_change_that_says_why(tmp_path):
-    words = "aa bb cc dd ee ff gg hh ii jj kk ll mm nn oo pp qq rr ss tt uu vv ww xx".split()
+    words = [
+        "aa",
+        "bb",
+        "cc",
+        "dd",
+        "ee",
+        "ff",
+        "gg",
+        "hh",
+        "ii",
+        "jj",
+        "kk",
+        "ll",
+        "mm",
+        "nn",
+        "oo",
+        "pp",
+        "qq",
+        "rr",
+        "ss",
+        "tt",
+        "uu",
+        "vv",
+        "ww",
+        "xx",
+    ]
     new = [word.upper() if at % 3 == 0 else word for at, word in enumerate(words)]
     swapped = [*new[12:], *new[:12]]
 

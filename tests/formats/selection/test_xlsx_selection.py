@@ -13,9 +13,9 @@ import pytest
 import xlsxwriter
 from openpyxl.styles import Font
 
+from backshop.base.place import FILE, Place
 from backshop.formats import xlsx
 from backshop.formats.errors import FormatError
-from backshop.formats.place import FILE, Place
 from backshop.formats.protocol import Source
 from backshop.formats.selection.change_unit import GROUPS, ChangeUnit
 

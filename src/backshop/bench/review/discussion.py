@@ -280,7 +280,18 @@ class Discussion:
             said = self._formats.read(source, _selector(place)).text
         except FormatError:
             return None  # a hint for people; the comment stands without it
-        return " ".join(said.split())[:COMMENT_QUOTE_CHARS] or None
+        return " ".join(_without_frame(said, place).split())[:COMMENT_QUOTE_CHARS] or None
+
+
+def _without_frame(text: str, place: Place) -> str:
+    """Return what stands at a place, without what a read says about it (F8, F10.4, F11)."""
+    lines = text.splitlines()
+    if place.sheet is not None:  # sheet, columns, the header above a range, then numbered rows
+        rows = [line.split("\t")[1:] for line in lines if line[:1].isdecimal()]
+        return " · ".join(cell for row in rows for cell in row if cell)
+    if place.slide_index is not None:
+        return " ".join([lines[0].partition(": ")[2], *lines[1:]]) if lines else ""
+    return " ".join(lines[1:]) if place.page is not None else text
 
 
 def _selector(place: Place) -> Selector:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 
-from ..place import Place
+from backshop.base.place import Place
+
 from ..protocol import Source
 from ..selection import block_place
 from ..selection.block_place import Cell, Row, Spot

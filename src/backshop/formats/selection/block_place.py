@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 
+from backshop.base.place import FILE, Place
+
 from ..errors import FormatError, fail
-from ..place import FILE, Place
 from .block_alignment import Step, align
 from .change_unit import Relocated
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from backshop.base.place import Place
 from backshop.formats.package.guard import Element
-from backshop.formats.place import Place
 from backshop.formats.selection.change_unit import ChangeUnit, shortened, unit_id
 
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
+from backshop.base.place import Place
 from backshop.formats.diff.alignment import Change
 from backshop.formats.package.guard import Element
-from backshop.formats.place import Place
 from backshop.formats.selection.block_alignment import Step, align, holds_apart
 
 from ..text import name as n

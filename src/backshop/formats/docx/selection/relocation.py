@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from backshop.base.place import Place
 from backshop.formats.package.guard import Element
-from backshop.formats.place import Place
 from backshop.formats.protocol import Source
 from backshop.formats.selection import block_place
 from backshop.formats.selection.block_place import Cell, Row, Spot

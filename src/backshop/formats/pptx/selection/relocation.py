@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from backshop.base.place import Place
 from backshop.formats.errors import fail
-from backshop.formats.place import Place, require_fields
+from backshop.formats.place import require_fields
 from backshop.formats.protocol import Source
 from backshop.formats.selection.change_unit import Relocated
 from backshop.formats.selection.whole_file import relocated_file

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+from backshop.base.place import Place
 from backshop.formats.diff.part_diff import part_words
 from backshop.formats.package.guard import Element
-from backshop.formats.place import Place
 from backshop.formats.protocol import Source
 from backshop.formats.selection.change_unit import ChangeUnit, shortened, unit_id
 from backshop.formats.selection.whole_file import whole_file

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from backshop.formats.place import Place
+from backshop.base.place import Place
 
 from ..book.sheet_xml import RawCell, RowSpan, SheetXml, row_pairs
 from ..edit.effect import differing_rows

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from lxml import etree
 
+from backshop.base.place import Place
 from backshop.formats.package.package import Package, canonical_element
-from backshop.formats.place import Place
 from backshop.formats.protocol import Source
 from backshop.formats.selection.change_unit import ChangeUnit, unit_id
 

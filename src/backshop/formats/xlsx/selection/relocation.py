@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
+from backshop.base.place import FILE, Place
 from backshop.formats.errors import fail
 from backshop.formats.package.package import Package
-from backshop.formats.place import FILE, Place
 from backshop.formats.protocol import Source
 from backshop.formats.selection.change_unit import Relocated
 from backshop.formats.warning import Warnings

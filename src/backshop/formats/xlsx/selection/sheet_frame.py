@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from lxml import etree
 
+from backshop.base.place import Place
 from backshop.formats.diff.part_diff import child_words, printed
 from backshop.formats.package.guard import Element
-from backshop.formats.place import Place
 
 from ..book.sheet_xml import RowSpan, SheetXml, attributes
 from ..book.workbook import child, children, local

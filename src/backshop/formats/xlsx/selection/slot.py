@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
-from backshop.formats.place import Place
+from backshop.base.place import Place
 from backshop.formats.selection.change_unit import ChangeUnit, shortened, unit_id
 
 from ..book.workbook import Sheet
