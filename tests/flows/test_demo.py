@@ -12,6 +12,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import openpyxl
 import pytest
 from docx import Document
 from openpyxl import load_workbook
@@ -23,7 +24,8 @@ from backshop.models.wires.scripted import bundled
 
 from .turns import Turn, play
 
-TASKS = {task.id: task.prompt for task in bundled("demo").script.tasks}
+TASKS = {task.id: task.prompt for task in bundled("demo").script.tasks if not task.follows}
+FOLLOW_UPS = {task.follows: task.prompt for task in bundled("demo").script.tasks if task.follows}
 
 
 class Sample:
@@ -274,6 +276,30 @@ def test_a_task_on_other_files_says_that_it_is_not_possible(shop):
         assert "needs the files of the sample workbench" in turn.answer
         assert {phase for phase, _ in turn.tools} == {"research"}
     assert not shop.call("DraftGetState", {"workbench_id": bench})["has_draft"]
+
+
+@pytest.mark.rule("M15.9", "W24.1", "W24.6", "B24.5")
+def test_a_round_of_comments_changes_the_draft_of_the_demo(sample):
+    shop, about = sample.shop, {"workbench_id": sample.id}
+    sample.play(TASKS["totals"])
+    wish = {"path": "budget-2025.xlsx", "text": "Bold, please.", "at": "'Sales 2025'!G2:G5"}
+    shop.call("ReviewAddComment", {**about, **wish})
+
+    asked = shop.call("WorkshopRequestChanges", {**about, "text": FOLLOW_UPS["totals"]})
+    done = shop.call("WorkshopRunAgent", {**about, "message_id": asked["message_id"]})
+
+    book = openpyxl.load_workbook(io.BytesIO(sample.after("budget-2025.xlsx")))
+    sheet = book["Sales 2025"]
+    assert (done["status"], done["has_draft"]) == ("complete", True)
+    assert [sheet[f"K{row}"].value for row in (1, 2, 6)] == ["Per cent", "=J2/I2", "=J6/I6"]
+    assert sheet["G3"].font.bold
+    (comment,) = shop.call("ReviewListComments", about)["comments"]
+    assert (comment["quote"], comment["is_touched"]) == ("North · South · East · West", True)
+    cells = shop.call(
+        "ReviewGetXlsxCellDiff", {**about, "path": "budget-2025.xlsx", "since": "last_look"}
+    )["body"]["sheets"]
+    changed = {one["cell"] for sheet in cells for one in sheet["cells"]}
+    assert changed == {*(f"K{row}" for row in range(1, 7)), *(f"G{row}" for row in range(2, 6))}
 
 
 def test_the_same_message_twice_does_the_same(shop):

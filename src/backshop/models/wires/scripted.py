@@ -54,7 +54,7 @@ class ScriptedWire:
         number, respond = self._take(request)
         if respond.delay_ms and channel.cancel.wait(respond.delay_ms / 1000):
             raise errors.Canceled("the call was cancelled")
-        offered = tuple((one.title, one.prompt) for one in self.script.tasks)
+        offered = tuple((one.title, one.prompt) for one in self.script.tasks if not one.follows)
         yield from _play(respond, Scene(request, number, offered))
 
     def models(self, channel: Channel) -> tuple[str, ...]:
