@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from backshop.base import tree
 from backshop.base.ambient import timestamp
 from backshop.base.errors import ValidationFailed
 from backshop.base.ids import CheckpointId, TreeId, check_id
@@ -13,6 +14,7 @@ from .context import item
 from .draft.progress import Begin, announced
 from .draft.publish import changed_file
 from .errors import RestoreFailed
+from .folder import write_back
 from .repository import BenchRepository
 from .retry import decided_again
 from .review import change_set
@@ -128,6 +130,7 @@ def _restore(
                 tree=target.tree,
                 dry_run=True,
                 changed=tuple(changed_file(change) for change in found),
+                folder_behind=_behind(desk, state, target.tree),
             )
         progress("checkpoint_pre_restore")
         pre, message = desk.new_checkpoint(), desk.new_message()
@@ -137,19 +140,35 @@ def _restore(
         text = f"Before restoring {local_minute(target.created_ms)}"
         done = desk.commit(
             request.workbench_id,
-            lambda now: decide.restore(
-                decide.unmoved(now, state), wanted, pre, message, totals, text, items
-            ),
+            lambda now: [
+                *decide.restore(
+                    decide.unmoved(now, state), wanted, pre, message, totals, text, items
+                ),
+                *(decide.begin_writing(now, target.tree) if request.write_folder else ()),
+            ],
         )
         progress("finalizing")
         proofs = desk.views.proofs(done.state, found)
+        folder = None
+        if request.write_folder:
+            folder = write_back.brought_or_told(desk, done.state)
+        behind = _behind(desk, desk.state(request.workbench_id), done.state.published)
     return answers.Restored(
         published_generation=done.state.generation,
         tree=done.state.published,
         pre_restore_checkpoint_id=pre,
         changed=tuple(changed_file(change, proofs) for change in found),
-        warnings=done.warnings,
+        warnings=(*done.warnings, *(folder.warnings if folder else ())),
+        folder_behind=behind,
+        folder=folder,
     )
+
+
+def _behind(desk: BenchRepository, state: BenchState, tree_id: TreeId) -> int:
+    """Return how many files the followed folder has otherwise than a tree (B23.19)."""
+    if state.folder is None:
+        return 0
+    return sum(1 for _ in tree.diff(state.folder.tree, tree_id, desk.store.load_tree))
 
 
 def _find(state: BenchState, raw: str) -> Checkpoint:

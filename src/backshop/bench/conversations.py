@@ -32,6 +32,10 @@ class ConversationPort(Protocol):
         """Say what is true of the work that made the Draft (W11.20)."""
         ...
 
+    def asked(self, state: BenchState) -> str | None:
+        """Return what the person said last (B23.20)."""
+        ...
+
     def retell(self, bench_id: str, until: MessageId | None) -> Retold:
         """Tell a bench's conversation again for a fork, to its end or up to a record."""
         ...
@@ -51,6 +55,10 @@ class NoConversations:
     def vouch(self, state: BenchState) -> Vouched:
         """Say nothing."""
         return Vouched()
+
+    def asked(self, state: BenchState) -> str | None:
+        """Say nothing."""
+        return None
 
     def retell(self, bench_id: str, until: MessageId | None) -> Retold:
         """Refuse: there is nothing to tell."""

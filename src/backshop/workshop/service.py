@@ -114,6 +114,7 @@ class Workshop:
         known = self._turns.settled(request.workbench_id)
         if decide.repeated(known, request.client_message_id) is None:
             self.book.require_quiet(request.workbench_id)
+            self.book.bench.folder_refresh(request.workbench_id)
         wish = decide.Send(
             message_id=self.book.new_message(),
             text=request.text,

@@ -36,6 +36,15 @@ from .draft import (
     rewind,
 )
 from .files import add, adopt, remove, rename_file
+from .folder import (
+    TakeWish,
+    WrittenWish,
+    begin_writing,
+    follow,
+    require_folder,
+    take,
+    written,
+)
 from .reconcile import CHOICES, KEEP, RebaseWish, Settled, Three, rebase, settle
 from .refuse import (
     LISTED_PATHS,
@@ -59,11 +68,14 @@ __all__ = [
     "PublishWish",
     "RebaseWish",
     "Settled",
+    "TakeWish",
     "Three",
     "Totals",
+    "WrittenWish",
     "add",
     "adopt",
     "batch",
+    "begin_writing",
     "change_context",
     "checkpoint",
     "checkpoint_by_hand",
@@ -72,6 +84,7 @@ __all__ = [
     "create",
     "delete",
     "discard",
+    "follow",
     "fork",
     "name_of",
     "open_draft",
@@ -86,6 +99,7 @@ __all__ = [
     "require_checkpoint",
     "require_draft",
     "require_exists",
+    "require_folder",
     "require_no_draft",
     "require_room",
     "restore",
@@ -93,7 +107,9 @@ __all__ = [
     "rewind",
     "set_limits",
     "settle",
+    "take",
     "undelete",
     "unmoved",
     "with_facts",
+    "written",
 ]

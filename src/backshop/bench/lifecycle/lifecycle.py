@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from backshop.base.ambient import timestamp
 from backshop.base.errors import BackshopError, DiskFull, ValidationFailed
@@ -16,6 +17,7 @@ from ..answers import BenchInfo, BenchList, Created, Done, DraftState, Opened, S
 from ..audit import note
 from ..errors import BenchDamaged
 from ..events import Recovered
+from ..folder import standing, taking, write_back
 from ..repository import BenchRepository, stream_of
 from ..state import PROFILES, BenchState
 from ..tree.soundness import UNREADABLE
@@ -54,6 +56,7 @@ def open_bench(desk: BenchRepository, request: requests.BenchRequest) -> Opened:
         health=health,
         health_reason=reason,
         outside_changes=outside,
+        folder=None if state.folder is None else standing.told(desk, state),
         recovery=tuple(recovery),
     )
 
@@ -69,9 +72,24 @@ def _recovered(
         state = desk.state(request.workbench_id)
         recovery = [*desk.views.recover(state), *_salvaged(desk, state)]
         recovery += _anomalies(desk, state)
+        if state.folder is not None:
+            state, done = _followed(desk, state)
+            recovery += done
         if recovery:
             desk.commit(request.workbench_id, lambda _: [Recovered(actions=tuple(recovery))])
         return state, recovery, _published_edits(desk, state, mark=True)
+
+
+def _followed(desk: BenchRepository, state: BenchState) -> tuple[BenchState, list[str]]:
+    """Go on with a write-back that was begun, and take in what others did (B23.12, B23.15)."""
+    assert state.folder is not None
+    is_busy = desk.store.leases.holder(stream_of(state.id)) is not None
+    done: list[str] = []
+    if state.folder.aims[-1:] == (state.published,) and not is_busy:
+        written = write_back.brought_or_told(desk, state)
+        done = ["folder_written"] if written is not None and written.written else []
+        state = desk.state(state.id)
+    return taking.refreshed(desk, state), done
 
 
 def _published_edits(desk: BenchRepository, state: BenchState, *, mark: bool) -> tuple[str, ...]:
@@ -238,6 +256,7 @@ def info(state: BenchState, health: str) -> BenchInfo:
         fork_mode=state.fork_mode,
         forked_at=timestamp(state.created_ms) if state.fork_mode else None,
         forked_from_message_id=state.forked_from,
+        folder_name=None if state.folder is None else Path(state.folder.folder).name,
     )
 
 
