@@ -51,7 +51,7 @@ from .context.processing import problems as context_problems
 from .conversations import ConversationPort, Vouched
 from .download import Download, hand_out, hand_out_all
 from .draft.batch import Author, Put
-from .draft.rewind_preview import files_moved, files_proved
+from .draft.rewind_preview import files_behind, files_moved, files_proved
 from .errors import BenchBusy, BenchDamaged, DraftExists, ManifestUnavailable, PublishedChanged
 from .lifecycle.fork import Retold
 from .lifecycle.lifecycle import draft_state
@@ -173,6 +173,7 @@ __all__ = [
     "context_problems",
     "differing",
     "draft_state",
+    "files_behind",
     "files_moved",
     "files_proved",
     "files_weight",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from backshop.base import tree
 from backshop.base.ambient import timestamp
 from backshop.base.errors import ValidationFailed
 from backshop.base.ids import CheckpointId, TreeId, check_id
@@ -13,6 +12,7 @@ from . import answers, decide, requests
 from .context import item
 from .draft.progress import Begin, announced
 from .draft.publish import changed_file
+from .draft.rewind_preview import files_behind
 from .errors import RestoreFailed
 from .folder import write_back
 from .repository import BenchRepository
@@ -130,7 +130,7 @@ def _restore(
                 tree=target.tree,
                 dry_run=True,
                 changed=tuple(changed_file(change) for change in found),
-                folder_behind=_behind(desk, state, target.tree),
+                folder_behind=files_behind(desk, state, target.tree),
             )
         progress("checkpoint_pre_restore")
         pre, message = desk.new_checkpoint(), desk.new_message()
@@ -152,7 +152,7 @@ def _restore(
         folder = None
         if request.write_folder:
             folder = write_back.brought_or_told(desk, done.state)
-        behind = _behind(desk, desk.state(request.workbench_id), done.state.published)
+        behind = files_behind(desk, desk.state(request.workbench_id))
     return answers.Restored(
         published_generation=done.state.generation,
         tree=done.state.published,
@@ -162,13 +162,6 @@ def _restore(
         folder_behind=behind,
         folder=folder,
     )
-
-
-def _behind(desk: BenchRepository, state: BenchState, tree_id: TreeId) -> int:
-    """Return how many files the followed folder has otherwise than a tree (B23.19)."""
-    if state.folder is None:
-        return 0
-    return sum(1 for _ in tree.diff(state.folder.tree, tree_id, desk.store.load_tree))
 
 
 def _find(state: BenchState, raw: str) -> Checkpoint:

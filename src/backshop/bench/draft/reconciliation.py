@@ -16,6 +16,7 @@ from backshop.base.ids import TreeId
 from .. import decide, requests
 from ..answers import Reconciled, Resolved
 from ..events import CheckpointCreated, FolderTaken, PublishedAdopted
+from ..files.takeover import kept_before, taken_over
 from ..folder import standing, taking
 from ..folder.root import FolderAway, opened_root
 from ..repository import BenchRepository
@@ -92,15 +93,15 @@ def reconcile(desk: BenchRepository, request: requests.PublishedReconcile) -> Re
 
 def _theirs(desk: BenchRepository, state: BenchState) -> _Theirs:
     edits = desk.views.outside(state, "published")
-    puts = outside_edit.adopted(desk, edits)
-    files = _in_folder(desk, state)
-    puts = [one for one in puts if one.path not in files] + taking.puts(desk, state, files)
-    known = taking.known_with(desk, state, files, "user") if files else None
+    files = outside_edit.files_of(state, outside_edit.adopted(desk, edits))
+    own = _in_folder(desk, state)
+    files |= taking.differing(desk, state, own)
+    known = taking.known_with(desk, state, own, "user") if own else None
     nodes = {} if known is None else dict(known.nodes)
     taken = None if known is None else known.fact
-    if not puts:
+    if not files:
         return _Theirs(state.published, nodes, taken=taken)
-    built, facts, removed = outside_edit.taken_over(desk, state, puts)
+    built, facts, removed = taken_over(desk, state, files)
     nodes |= built.nodes
     if built.id == state.published:
         return _Theirs(state.published, nodes, taken=taken)
@@ -108,7 +109,7 @@ def _theirs(desk: BenchRepository, state: BenchState) -> _Theirs:
         built.id,
         nodes,
         PublishedAdopted(tree=built.id, files=tuple(facts), removed=tuple(removed)),
-        outside_edit.kept_before(desk, state),
+        kept_before(desk, state),
         edits,
         taken,
     )

@@ -20,11 +20,10 @@ from backshop.store import Batch
 
 from .. import decide, requests
 from ..answers import FolderTook
-from ..draft import outside_edit
-from ..draft.batch import Put
 from ..errors import SourceUnreadable
 from ..events import FolderTaken
 from ..files.source import mode_of
+from ..files.takeover import kept_before, taken_over
 from ..repository import BenchRepository, Committed, stream_of
 from ..retry import decided_again
 from ..state import BenchState
@@ -112,27 +111,28 @@ def wished(
     desk: BenchRepository, state: BenchState, files: Files, actor: str
 ) -> tuple[decide.TakeWish, tuple[bytes, ...]]:
     """Return what taking files means, and the tree objects it needs."""
-    built, facts, removed = outside_edit.taken_over(desk, state, puts(desk, state, files))
+    built, facts, removed = taken_over(desk, state, differing(desk, state, files))
     known = known_with(desk, state, files, actor)
     wish = decide.TakeWish(
         published=built.id,
         files=facts,
         removed=removed,
-        checkpoint=outside_edit.kept_before(desk, state),
+        checkpoint=kept_before(desk, state),
         taken=known.fact,
     )
     return wish, tuple({**built.nodes, **known.nodes}.values())
 
 
-def puts(desk: BenchRepository, state: BenchState, files: Files) -> list[Put]:
+def differing(
+    desk: BenchRepository, state: BenchState, files: Files
+) -> dict[BenchPath, tree.File | None]:
     """Return what changes in Published when files of the folder are taken over."""
-    return [
-        Put(path=path, blob=None)
-        if file is None
-        else Put(path=path, blob=file.sha256, size=file.size, mode=file.mode, is_import=True)
+    load = desk.store.load_tree
+    return {
+        path: file
         for path, file in files.items()
-        if tree.lookup(state.published, path, desk.store.load_tree) != file
-    ]
+        if tree.lookup(state.published, path, load) != file
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ from backshop.base.ambient import Clock, timestamp
 from backshop.base.system import durability
 from backshop.store import file_error
 
-from ..files.source import free_names
 from .folder_scan import copy_durably, is_kept, made_folder
 
 _CHUNK = 1024 * 1024
@@ -57,7 +56,8 @@ class Salvage:
             self._folder = self._folder or self._made()
             target = self._folder / path
             made_folder(target.parent)
-            for place in free_names(target):
+            for number in count():
+                place = target.with_name(f"{target.name}~{number}") if number else target
                 with suppress(FileExistsError), place.open("xb") as copy:
                     os.lseek(handle, 0, os.SEEK_SET)
                     while chunk := os.read(handle, _CHUNK):
