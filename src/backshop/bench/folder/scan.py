@@ -37,6 +37,8 @@ class Look:
     skipped: dict[str, str] = field(default_factory=dict)
     """What is passed over, with the reason; of a folder, everything in it."""
     prints: dict[str, tuple[Print, BlobId]] = field(default_factory=dict)
+    reads: int = 0
+    """How many files had to be read."""
 
     def why_not(self, path: BenchPath) -> str | None:
         """Say why a path could not be looked at, itself or as part of a folder."""
@@ -196,6 +198,7 @@ class Scan:
                 blob, size = self._read(file)
             finally:
                 os.close(file)
+            found.reads += 1
         found.files[path] = File(blob, size, mode_of(here))
         found.prints[path] = (print_of(here), blob)
         return None

@@ -66,7 +66,8 @@ def seen(desk: BenchRepository, state: BenchState, link: FolderLink, root: Root)
         found = walk.look(root)
     except OSError as error:
         raise file_error(error) from error
-    if not desk.store.is_read_only:
+    is_news = found.reads > 0 or len(found.prints) != len(known.files)
+    if is_news and not desk.store.is_read_only:
         index.save(place, link.folder, scan.looked_up(found, began_ns))
     differing = tuple(scan.outside(expected, found))
     return Seen(differing, found.skipped, bool(expected) and _is_empty(found, expected))
@@ -87,15 +88,18 @@ def get_state(desk: BenchRepository, request: requests.BenchRequest) -> FolderSt
     return told(desk, state)
 
 
-def told(desk: BenchRepository, state: BenchState, *, is_looked_at: bool = True) -> FolderState:
-    """Say how things stand; a folder that cannot be looked at is told, not refused."""
+def told(desk: BenchRepository, state: BenchState, known: Seen | None = None) -> FolderState:
+    """Say how things stand; a folder that cannot be looked at is told, not refused.
+
+    `known` is what was found in it this moment.
+    """
     link = decide.require_folder(state)
     waiting = [one.path for one in pending(desk, state)]
     conflicts = [one for path, one in sorted(link.conflicts.items()) if path in set(waiting)]
     names = {one.path for one in conflicts}
     to_write = [path for path in waiting if path not in names]
     try:
-        found = look(desk, state) if is_looked_at else Seen((), {}, False)
+        found = known or look(desk, state)
         reason = "emptied" if found.is_empty else None
     except FolderAway as error:
         found, reason = Seen((), {}, False), (error.reason or "").removeprefix("folder_")

@@ -69,24 +69,27 @@ def _require(
         )
 
 
-def refreshed(desk: BenchRepository, state: BenchState) -> BenchState:
+def refreshed(desk: BenchRepository, state: BenchState) -> tuple[BenchState, standing.Seen | None]:
     """Take in what others did, where nothing stands against it; for those who hold the bench.
 
     What waits to be written, or for a decision, stays as it is. So does everything while a Draft
     waits or an agent is at work, or when nothing of the folder is there any more: a disk that is
     not mounted is no wish to delete. A folder that cannot be taken in is told by its state.
+    Returns what was found too, if it is so still.
     """
     link = state.folder
     is_busy = desk.store.leases.holder(stream_of(state.id)) is not None
     if link is None or state.draft is not None or is_busy or desk.store.is_read_only:
-        return state
+        return state, None
     with suppress(BackshopError), opened_root(link.folder, link.inode) as root:
         found = standing.seen(desk, state, link, root)
         held = {one.path for one in standing.pending(desk, state)} | set(link.conflicts)
         free = [one for one in found.outside if one.reason is None and one.path not in held]
         if free and not found.is_empty:
-            return taken(desk, root, state, [one.path for one in free], actor="system").state
-    return state
+            done = taken(desk, root, state, [one.path for one in free], actor="system")
+            return done.state, None
+        return state, found
+    return state, None
 
 
 def taken(
