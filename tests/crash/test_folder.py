@@ -26,7 +26,7 @@ def test_killed_anywhere_each_file_is_old_or_new_and_all_are_finished(
     start.mkdir()
     scenarios.start_files(start)
 
-    for kill in harness.kills(f"{SCENARIOS}:{name}", start, sample=scaled(8, 10_000)):
+    for kill in harness.kills_at_each(f"{SCENARIOS}:{name}", start, sample=scaled(8, 10_000)):
         own = kill.folder / "own"
         for file, (before, after) in WISHES.items():
             allowed = {before, after, THEIRS} if file == "theirs.txt" else {before, after}
@@ -56,7 +56,7 @@ def test_killed_while_a_folder_is_written_each_file_is_old_or_new_and_the_log_kn
     begin = scenarios.start_bench if name == "publish_folder" else scenarios.start_unwritten
     begin(start)
 
-    for kill in harness.kills(f"{SCENARIOS}:{name}", start, sample=scaled(8, 10_000)):
+    for kill in harness.kills_at_each(f"{SCENARIOS}:{name}", start, sample=scaled(8, 10_000)):
         for path in {**BEFORE, **AFTER}:
             assert text(kill.folder / "own" / path) in (BEFORE.get(path), AFTER.get(path))
         check(kill)
