@@ -45,6 +45,7 @@ LEAST = {
         ReviewGetXlsxCellDiff ReviewGetXlsxPreviewGrid UsageGet WorkbenchFileGetGrid
         WorkbenchFileGetInfo WorkbenchFileGetMap WorkbenchFileGetPage WorkbenchFileGetSection
         WorkbenchFileGetSlide WorkbenchFileRead WorkbenchFilesList WorkbenchFork
+        FolderGetState
         WorkbenchGetClutter WorkbenchGetDefaultModel WorkbenchGetScope WorkbenchGetSize
         WorkbenchOpen
         WorkbenchTableDescribe WorkbenchTableQuery WorkbenchTableReadRows WorkbenchTableStats
@@ -62,10 +63,12 @@ LEAST = {
         WorkshopSwitchModel WorkshopUndoToMessage checkpoint_workflow continue_workflow""",
     "publish": """
         AccessSet CheckpointRestore DraftPublish EgressGrantWorkshopConsent EgressRevokeConsent
+        FolderSettle FolderTake FolderWriteBack
         PublishedReconcile PublishedRepair RailsSessionDelete RailsSessionSetKeep WorkbenchDelete
         WorkbenchFileRename WorkbenchFilesAdd WorkbenchFilesRemove WorkbenchRename
         WorkbenchSetLimits WorkbenchUndelete""",
     "owner": """
+        FolderFollow WorkbenchOpenFolder
         PromptOverridesDelete PromptOverridesDoctor PromptOverridesExport PromptOverridesGet
         PromptOverridesImport PromptOverridesList PromptOverridesRebase PromptOverridesSeed
         PromptOverridesSet PromptOverridesUnset ProvidersClearApiKey ProvidersMoveKeys

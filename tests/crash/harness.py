@@ -17,7 +17,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from types import TracebackType
@@ -41,6 +41,8 @@ class Outcome:
     """`killed`, `done`, or the text of the error it failed with."""
     how: str = ""
     """The scenario, and the call or the moment (with its seed) it was disturbed at."""
+    counts: dict[str, int] = field(default_factory=dict)
+    """How often each system call was made, where they were traced."""
 
 
 class Tally:
@@ -93,7 +95,8 @@ class Harness:
         Tally.last = (
             f"{order['scenario']}, {order.get('moment') or order['inject'] or 'undisturbed'}"
         )
-        return Outcome(Path(order["folder"]), answer["said"], answer["ended"], Tally.last)
+        folder, counts = Path(order["folder"]), answer.get("counts", {})
+        return Outcome(folder, answer["said"], answer["ended"], Tally.last, counts)
 
     def random_kills(
         self, scenario: str, start: Path, *, count: int, within_ms: float, seed: int = 5
@@ -126,6 +129,29 @@ class Harness:
         total = self.count(scenario, start)
         for point in _points(total, sample, f"{scenario} {seed}"):
             outcome = self._on_copy(scenario, start, f"signal=KILL:when={point}")
+            yield outcome
+            shutil.rmtree(outcome.folder)
+
+    def kills_at_each(
+        self, scenario: str, start: Path, *, sample: int | None, seed: int = 7
+    ) -> Iterator[Outcome]:
+        """Kill the scenario at each call of each kind (or a seeded sample of them).
+
+        `strace` counts every kind of call by itself, so that among several kinds only the one
+        that is called most often is reached at high numbers; here each has its turn.
+        """
+        folder = _copied(start)
+        whole = self.run(scenario, folder, f"signal=CONT:when={_FAR}")
+        shutil.rmtree(folder)
+        assert whole.ended.startswith("done"), whole
+        places = [
+            (call, number)
+            for call, count in sorted(whole.counts.items())
+            for number in range(1, count + 1)
+        ]
+        for point in _points(len(places), sample, f"{scenario} {seed}"):
+            call, number = places[point - 1]
+            outcome = self._on_copy(scenario, start, f"signal=KILL:when={number}", call)
             yield outcome
             shutil.rmtree(outcome.folder)
 

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections import Counter
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -101,13 +102,15 @@ def _serve(order: dict[str, Any]) -> dict[str, Any]:
             tracer.wait(_ATTACH_S)
             assert tracer.stderr is not None
             tracer.stderr.close()
-        calls = sum(b" = " in line for line in Path(log.name).read_bytes().splitlines())
+        made = [line for line in Path(log.name).read_bytes().splitlines() if b" = " in line]
     for handle in (gate_out, gate_in, said_out):
         os.close(handle)
     lines = text.decode(errors="replace").splitlines()
     failed = [line[1:] for line in lines if line.startswith("!")]
-    ended = "killed" if os.WIFSIGNALED(status) else (failed[0] if failed else f"done {calls}")
-    return {"said": [line for line in lines if not line.startswith("!")], "ended": ended}
+    ended = "killed" if os.WIFSIGNALED(status) else (failed[0] if failed else f"done {len(made)}")
+    counts = Counter(line.partition(b"(")[0].split()[-1].decode() for line in made)
+    said = [line for line in lines if not line.startswith("!")]
+    return {"said": said, "ended": ended, "counts": counts}
 
 
 def main() -> None:

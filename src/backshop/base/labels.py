@@ -23,12 +23,27 @@ FOLDERS = {  # warnings that any command which changes a workbench may give (B3.
     " in meta/salvage of the workbench's folder",
     "view_stale": "the workbench's folders could not be brought up to date; the next opening does"
     " it",
+    "folder_behind": "not every file of your folder is what Published is; `backshop folder show`"
+    " names them",
+}
+FOLDER_REASONS = {  # why a followed folder cannot be used, or not be taken in by itself (B23.21)
+    word: text
+    for key, text in {
+        "gone": "it is not there any more; `backshop folder moved` says where it is now",
+        "replaced": "another folder is in its place; `backshop folder moved` says that it is meant",
+        "not_a_folder": "something that is no folder is in its place",
+        "unreadable": "it cannot be read",
+        "emptied": "nothing that is followed is in it any more; it is not taken in by itself",
+        "too_large": "it holds more than the workbench takes",
+    }.items()
+    for word in (key, f"folder_{key}")
 }
 RECOVERY = {  # what opening a workbench had to do (B3.4)
     **FOLDERS,
     "staging_removed": "what an interrupted write had left was removed",
     "altered_bytes_salvaged": "another program wrote over stored contents; its bytes were kept in"
     " meta/salvage of the workbench's folder",
+    "folder_written": "what was published was written into your folder to the end",
     "meta_rewritten": "the description of the workbench's folder was written again",
     **{
         f"{view}_{word}": f"the folder of {name} {what}"

@@ -16,7 +16,12 @@ from .answers import (
     DraftState,
     FileEntry,
     FileList,
+    FolderOpened,
+    FolderState,
+    FolderTook,
+    FolderWritten,
     Names,
+    Opened,
     Published,
     Scope,
     acted,
@@ -53,7 +58,7 @@ from .context.processing import problems as context_problems
 from .conversations import ConversationPort, Vouched
 from .download import Download, hand_out, hand_out_all
 from .draft.batch import Author, Put
-from .draft.rewind_preview import files_moved, files_proved
+from .draft.rewind_preview import files_behind, files_moved, files_proved
 from .draft.selection import ChangeInfo, ChangeList, Chosen, Selections
 from .errors import BenchBusy, BenchDamaged, DraftExists, ManifestUnavailable, PublishedChanged
 from .lifecycle.fork import Retold
@@ -152,6 +157,10 @@ __all__ = [
     "FileFact",
     "FileList",
     "FolderFact",
+    "FolderOpened",
+    "FolderState",
+    "FolderTook",
+    "FolderWritten",
     "Injected",
     "Limits",
     "Listing",
@@ -161,6 +170,7 @@ __all__ = [
     "Names",
     "Noted",
     "Notice",
+    "Opened",
     "PagePreview",
     "Parts",
     "Published",
@@ -183,6 +193,7 @@ __all__ = [
     "context_problems",
     "differing",
     "draft_state",
+    "files_behind",
     "files_moved",
     "files_proved",
     "files_weight",

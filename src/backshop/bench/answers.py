@@ -51,6 +51,8 @@ class BenchInfo:
     fork_mode: str | None = None
     forked_at: str | None = None
     forked_from_message_id: str | None = None
+    folder_name: str | None = None
+    """What the folder is called that it follows, if it does (B23)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,6 +126,8 @@ class Opened:
     health_reason: str | None = None
     outside_changes: tuple[str, ...] = ()
     """Paths of the Published folder that are not what Published has there (B9.5)."""
+    folder: FolderState | None = None
+    """How the person's folder stands that it follows, if it does (B23)."""
     recovery: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -296,6 +300,8 @@ class Published:
     warnings: tuple[str, ...] = ()
     damaged: tuple[str, ...] = ()
     """Other files of the workbench whose contents are missing or altered."""
+    folder: FolderWritten | None = None
+    """What became of it in the folder that the workbench follows (B23.6)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -343,6 +349,10 @@ class Restored:
     dry_run: bool = False
     changed: tuple[ChangedFile, ...] = ()
     warnings: tuple[str, ...] = ()
+    folder_behind: int = 0
+    """How many files the followed folder has otherwise now; `FolderWriteBack` writes them."""
+    folder: FolderWritten | None = None
+    """What became of it in the folder, where that was asked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -352,6 +362,105 @@ class Repaired:
     published_generation: int
     salvaged: tuple[str, ...] = ()
     draft_revision_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FolderConflicted:
+    """A file of the folder that was not written, because it is not what was reviewed."""
+
+    path: str
+    became: str
+    """What stands in the way: `changed`, `missing`, `not_a_file` or `open`."""
+    theirs_sha256: str | None = None
+    ours_sha256: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FolderOutside:
+    """A file of the folder that others changed: `ADDED`, `MODIFIED`, `DELETED`, `UNREADABLE`."""
+
+    path: str
+    kind: str
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FolderSkipped:
+    """What is passed over in the folder."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FolderState:
+    """How a workbench and the folder it follows stand to each other (B23)."""
+
+    name: str
+    is_there: bool
+    in_step: bool
+    """Whether the folder holds what Published is, and nobody changed anything in it."""
+    is_writing: bool
+    """Whether a write-back was begun and did not come to its end."""
+    to_write: tuple[str, ...] = ()
+    to_write_count: int = 0
+    conflicts: tuple[FolderConflicted, ...] = ()
+    outside: tuple[FolderOutside, ...] = ()
+    outside_count: int = 0
+    skipped: tuple[FolderSkipped, ...] = ()
+    skipped_count: int = 0
+    reason: str | None = None
+    """Why it cannot be used, or not be taken in by itself: `gone`, `replaced`, `emptied`, …"""
+    folder: str | None = None
+    """Where it is on this machine; for the home's owner only."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FolderFailed:
+    """A file that could not be written: `no_rights`, `disk_full`, `write_failed`, …"""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FolderWritten:
+    """What became of Published in the folder."""
+
+    written: tuple[str, ...] = ()
+    conflicts: tuple[str, ...] = ()
+    failed: tuple[FolderFailed, ...] = ()
+    left: int = 0
+    """How many files are still to be written, conflicts apart."""
+    is_atomic: bool = True
+    """False: the file system cannot exchange names, so a name was missing for a moment."""
+    salvaged: tuple[str, ...] = ()
+    """Where it is kept what came out of its place and was not what was reviewed."""
+    commit_message: str | None = None
+    """What a commit could say, where the folder is in a git repository; nothing is committed."""
+    reason: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FolderTook:
+    """What others did in the folder is Published now."""
+
+    taken: tuple[str, ...]
+    published_generation: int
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FolderOpened:
+    """The workbench of a folder, and whether it was made just now."""
+
+    workbench_id: str
+    name: str
+    created: bool
+    files: int
+    folder: FolderState
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

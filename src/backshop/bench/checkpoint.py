@@ -12,7 +12,9 @@ from . import answers, decide, requests
 from .context import item
 from .draft.progress import Begin, announced
 from .draft.publish import changed_file
+from .draft.rewind_preview import files_behind
 from .errors import RestoreFailed
+from .folder import write_back
 from .repository import BenchRepository
 from .retry import decided_again
 from .review import change_set
@@ -128,6 +130,7 @@ def _restore(
                 tree=target.tree,
                 dry_run=True,
                 changed=tuple(changed_file(change) for change in found),
+                folder_behind=files_behind(desk, state, target.tree),
             )
         progress("checkpoint_pre_restore")
         pre, message = desk.new_checkpoint(), desk.new_message()
@@ -137,18 +140,27 @@ def _restore(
         text = f"Before restoring {local_minute(target.created_ms)}"
         done = desk.commit(
             request.workbench_id,
-            lambda now: decide.restore(
-                decide.unmoved(now, state), wanted, pre, message, totals, text, items
-            ),
+            lambda now: [
+                *decide.restore(
+                    decide.unmoved(now, state), wanted, pre, message, totals, text, items
+                ),
+                *(decide.begin_writing(now, target.tree) if request.write_folder else ()),
+            ],
         )
         progress("finalizing")
         proofs = desk.views.proofs(done.state, found)
+        folder = None
+        if request.write_folder:
+            folder = write_back.brought_or_told(desk, done.state)
+        behind = files_behind(desk, desk.state(request.workbench_id))
     return answers.Restored(
         published_generation=done.state.generation,
         tree=done.state.published,
         pre_restore_checkpoint_id=pre,
         changed=tuple(changed_file(change, proofs) for change in found),
-        warnings=done.warnings,
+        warnings=(*done.warnings, *(folder.warnings if folder else ())),
+        folder_behind=behind,
+        folder=folder,
     )
 
 

@@ -37,6 +37,10 @@ class ConversationPort(Protocol):
         """Say what was asked for about the Draft that nobody has taken up."""
         ...
 
+    def asked(self, state: BenchState) -> str | None:
+        """Return what the person said last (B23.20)."""
+        ...
+
     def retell(self, bench_id: str, until: MessageId | None) -> Retold:
         """Tell a bench's conversation again for a fork, to its end or up to a record."""
         ...
@@ -58,6 +62,10 @@ class NoConversations:
         return Vouched()
 
     def unanswered(self, state: BenchState) -> ChangesAsked | None:
+        """Say nothing."""
+        return None
+
+    def asked(self, state: BenchState) -> str | None:
         """Say nothing."""
         return None
 

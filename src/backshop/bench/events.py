@@ -13,7 +13,7 @@ from backshop.base.event import event
 from backshop.base.paths import BenchPath
 from backshop.base.place import Place
 
-from .values import FileFact, ItemChange, Limits, PathChange, Source
+from .values import FileFact, FolderConflict, ItemChange, Limits, PathChange, Source
 
 
 @event("bench.created", v=2, upgraders={1: dict})  # 2: with the flow of new workbenches
@@ -366,6 +366,61 @@ class PublishedRepaired(ByUser):
     salvaged: tuple[str, ...]
 
 
+@event("folder.followed")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FolderFollowed(ByUser):
+    """The workbench follows a folder of the person from now on, or finds it elsewhere."""
+
+    folder: str
+    inode: int
+    """Which folder of its disk it is: another one put in its place is not taken for it."""
+    tree: ids.TreeId
+    """What the folder is known to hold."""
+
+
+@event("folder.write_began")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FolderWriteBegan(ByUser):
+    """The folder is to hold what Published is; its files are written one by one."""
+
+    tree: ids.TreeId
+
+
+@event("folder.files_written")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FolderFilesWritten(ByUser):
+    """Some files of the folder are what they are to be; others were not what was reviewed."""
+
+    tree: ids.TreeId
+    """What the folder is known to hold now."""
+    theirs: ids.TreeId
+    """What is there instead, file by file, where a conflict waits."""
+    paths: tuple[BenchPath, ...] = ()
+    conflicts: tuple[FolderConflict, ...] = ()
+    is_last: bool = False
+    """Whether nothing is left to be written."""
+
+
+@event("folder.taken")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FolderTaken(ByUser):
+    """What others did in the folder is known now; `published.adopted` says what became of it."""
+
+    tree: ids.TreeId
+    theirs: ids.TreeId
+    paths: tuple[BenchPath, ...]
+
+
+@event("folder.conflict_settled")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FolderConflictSettled(ByUser):
+    """The person chose between what is in the folder and what is in Published."""
+
+    paths: tuple[BenchPath, ...]
+    keep: str
+    """`theirs` or `ours`."""
+
+
 BenchEvent = (
     BenchCreated
     | BenchRenamed
@@ -399,4 +454,9 @@ BenchEvent = (
     | ContextChanged
     | Recovered
     | PublishedRepaired
+    | FolderFollowed
+    | FolderWriteBegan
+    | FolderFilesWritten
+    | FolderTaken
+    | FolderConflictSettled
 )

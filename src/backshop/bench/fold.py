@@ -38,6 +38,11 @@ from .events import (
     FilesAdded,
     FilesExtracted,
     FilesRemoved,
+    FolderConflictSettled,
+    FolderFilesWritten,
+    FolderFollowed,
+    FolderTaken,
+    FolderWriteBegan,
     HeadMoved,
     LimitsSet,
     PublishedAdopted,
@@ -46,13 +51,15 @@ from .events import (
     RevisionsPruned,
 )
 from .revision import Correction, Draft, Revision, Round
-from .state import BenchState, Checkpoint, Files
+from .state import BenchState, Checkpoint, Files, FolderLink
 from .values import Import, PathChange
 
 
 def apply(state: BenchState, fact: BenchEvent, at_ms: int, seq: int) -> BenchState:
     """Return the state after `fact`. Total: what happened is never refused."""
     state = replace(state, updated_ms=at_ms)
+    if isinstance(fact, FolderEvent):
+        return replace(state, folder=_apply_folder(state.folder, fact))
     match fact:
         case BenchCreated():
             return replace(
@@ -131,6 +138,38 @@ def _apply_checkpoint(state: BenchState, fact: CheckpointEvent, at_ms: int, seq:
         case CheckpointsPruned(checkpoint_ids=gone):
             remaining = tuple(c for c in state.checkpoints if c.checkpoint_id not in gone)
             return replace(state, checkpoints=remaining)
+    assert_never(fact)
+
+
+FolderEvent = (
+    FolderFollowed | FolderWriteBegan | FolderFilesWritten | FolderTaken | FolderConflictSettled
+)
+
+
+def _apply_folder(link: FolderLink | None, fact: FolderEvent) -> FolderLink | None:
+    if isinstance(fact, FolderFollowed):
+        known = link or FolderLink(fact.folder, fact.inode, fact.tree)
+        return replace(known, folder=fact.folder, inode=fact.inode, tree=fact.tree)
+    if link is None:
+        return None
+    match fact:
+        case FolderWriteBegan(tree=aim):
+            return replace(link, aims=(*(one for one in link.aims if one != aim), aim))
+        case FolderFilesWritten():
+            conflicts = link.conflicts
+            for path in fact.paths:
+                conflicts = conflicts.drop(path)
+            for conflict in fact.conflicts:
+                conflicts = conflicts.put(conflict.path, conflict)
+            aims = () if fact.is_last else link.aims
+            return replace(link, tree=fact.tree, theirs=fact.theirs, conflicts=conflicts, aims=aims)
+        case FolderTaken(tree=tree_id, theirs=theirs, paths=paths):
+            conflicts = link.conflicts
+            for path in paths:
+                conflicts = conflicts.drop(path)
+            return replace(link, tree=tree_id, theirs=theirs, conflicts=conflicts)
+        case FolderConflictSettled():
+            return link
     assert_never(fact)
 
 

@@ -247,6 +247,8 @@ class CheckpointRestore(CheckpointId_):
     """Bring a checkpoint back; with `dry_run` only say what would change."""
 
     dry_run: bool = False
+    write_folder: bool = False
+    """Whether the folder that the workbench follows gets the files too (B23.19)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -387,3 +389,34 @@ class ContextUpdateDirect(BenchRequest):
     category: str
     files: tuple[ContextFile, ...]
     create: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkbenchOpenFolder:
+    """Open the workbench of a folder; without one, make it with the folder's files."""
+
+    folder: str
+    name: str = ""
+    profile: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FolderFollow(BenchRequest):
+    """Say where the folder of a workbench is now."""
+
+    folder: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FolderTake(BenchRequest):
+    """Take what others did in the folder into Published: all of it, or these paths."""
+
+    paths: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FolderSettle(BenchRequest):
+    """Decide conflicts: `theirs` is what is in the folder, `ours` what is in Published."""
+
+    paths: tuple[str, ...]
+    keep: str

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from backshop.base import paths
 from backshop.base.ambient import Clock, Mint
-from backshop.base.ids import TreeId
+from backshop.base.ids import BenchId, TreeId
 from backshop.base.paths import BenchPath
 from backshop.formats import Formats
 from backshop.store import THE_OWNER, Caller, Store
@@ -34,6 +34,10 @@ from .answers import (
     DraftState,
     Extracted,
     FileList,
+    FolderOpened,
+    FolderState,
+    FolderTook,
+    FolderWritten,
     Names,
     Opened,
     Published,
@@ -53,6 +57,8 @@ from .draft import batch, comparison, outside_edit, publish, reconciliation
 from .draft.batch import Author, Put
 from .draft.selection import Selections
 from .files import addition, published_files
+from .folder import conflict, link, standing, taking, write_back
+from .folder.commit_message import commit_message
 from .lifecycle import disk_use, lifecycle, sample, trash
 from .lifecycle import fork as lifecycle_fork
 from .repository import Announce, BenchRepository, Room, unheard
@@ -167,8 +173,12 @@ class Bench:
         """Make the Draft Published; a failure is noted."""
         if request.dry_run:
             return publish.publish(self.desk, request)
+        asked = self._asked(request.workbench_id)
         with note.failing(self.desk, request.workbench_id, "publish_failed"):
-            return publish.publish(self.desk, request)
+            done = publish.publish(self.desk, request)
+        if done.folder is None:
+            return done
+        return replace(done, folder=self._told(request.workbench_id, done.folder, asked))
 
     def draft_discard(self, request: requests.BenchRequest) -> Done:
         """Throw the Draft away."""
@@ -217,6 +227,48 @@ class Bench:
     def apply_batch(self, bench_id: str, puts: Sequence[Put], author: Author) -> Batched:
         """Write to the Draft; for tools and the Workshop, not a command of its own."""
         return batch.apply_batch(self.desk, bench_id, puts, author)
+
+    def open_folder(self, request: requests.WorkbenchOpenFolder) -> FolderOpened:
+        """Open the workbench of a folder, or make one with the folder's files."""
+        return link.open_folder(self.desk, request)
+
+    def folder_follow(self, request: requests.FolderFollow) -> FolderState:
+        """Say where the folder of a workbench is now."""
+        return link.follow(self.desk, request)
+
+    def folder_get_state(self, request: requests.BenchRequest) -> FolderState:
+        """Say how a workbench and the folder it follows stand to each other."""
+        return standing.get_state(self.desk, request)
+
+    def folder_write_back(self, request: requests.BenchRequest) -> FolderWritten:
+        """Write into the folder what Published has otherwise."""
+        done = write_back.write_back(self.desk, request)
+        return self._told(request.workbench_id, done, self._asked(request.workbench_id))
+
+    def folder_take(self, request: requests.FolderTake) -> FolderTook:
+        """Take what others did in the folder into Published."""
+        return taking.take(self.desk, request)
+
+    def folder_settle(self, request: requests.FolderSettle) -> FolderState:
+        """Decide conflicts between the folder and Published."""
+        return conflict.settle(self.desk, request)
+
+    def folder_refresh(self, bench_id: str) -> None:
+        """Take in what others did in the folder before an agent looks; not a command of its own."""
+        if self.desk.state(bench_id).folder is not None and not self.desk.store.is_read_only:
+            with self.desk.views.locked(BenchId(bench_id)):
+                taking.refreshed(self.desk, self.desk.state(bench_id))
+
+    def _asked(self, bench_id: str) -> str | None:
+        """Return what the person asked for last, of a workbench of a folder."""
+        state = self.desk.state(bench_id)
+        return None if state.folder is None else self.conversations.asked(state)
+
+    def _told(self, bench_id: str, done: FolderWritten, asked: str | None) -> FolderWritten:
+        followed = self.desk.state(bench_id).folder
+        assert followed is not None, "it was written to"
+        message = commit_message(followed.folder, asked, done.written)
+        return replace(done, commit_message=message)
 
     def checkpoint_create(self, request: requests.CheckpointCreate) -> CheckpointMade:
         """Keep Published as it is."""

@@ -13,9 +13,10 @@ from backshop.base import ids, tree
 from backshop.base.acting import By
 from backshop.base.paths import BenchPath
 from backshop.base.pmap import PMap
+from backshop.base.tree import EMPTY
 
 from .revision import Draft, Revision, Revisions
-from .values import FileFact, Import, Limits
+from .values import FileFact, FolderConflict, Import, Limits
 
 MIB = 1024 * 1024
 PROFILES = {
@@ -132,6 +133,21 @@ class Checkpoint:
 
 
 @dataclass(frozen=True, slots=True)
+class FolderLink:
+    """The person's folder that a bench follows, and what it is known to hold (B23)."""
+
+    folder: str
+    inode: int
+    tree: ids.TreeId
+    """What the folder holds as far as is known: the rest of Published is still to be written."""
+    theirs: ids.TreeId = EMPTY
+    """What is there instead where a conflict waits."""
+    conflicts: PMap[FolderConflict] = field(default_factory=PMap)
+    aims: tuple[ids.TreeId, ...] = ()
+    """What it was to hold in write-backs that did not come to their end, newest last."""
+
+
+@dataclass(frozen=True, slots=True)
 class BenchState:
     """All heads of a bench (B1.6) and what hangs on them."""
 
@@ -155,6 +171,8 @@ class BenchState:
     by: By | None = None
     """Who did what is folded last, as far as it says so (T1.6)."""
     forked_from: ids.MessageId | None = None
+    folder: FolderLink | None = None
+    """The person's folder that it follows, if it is a workbench of one."""
 
     @property
     def id(self) -> ids.BenchId:
@@ -190,6 +208,8 @@ class BenchState:
         found = {self.published, self.context_tree}
         if self.draft is not None:
             found |= self.draft.roots
+        if self.folder is not None:
+            found |= {self.folder.tree, self.folder.theirs, *self.folder.aims}
         for checkpoint in self.checkpoints:
             found |= {checkpoint.tree, checkpoint.context_tree}
         for revision in self.revisions.kept:

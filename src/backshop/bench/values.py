@@ -80,6 +80,15 @@ class PathChange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FolderConflict:
+    """A file of a followed folder that was not written, because it is not what was reviewed."""
+
+    path: BenchPath
+    became: str
+    """What stands in the way: `changed`, `missing`, `not_a_file` or `open`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
     """What made a Draft or a batch: the Workshop with its turn, an outside agent, the person."""
 

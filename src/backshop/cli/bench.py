@@ -15,6 +15,7 @@ from backshop.base.acting import who
 from backshop.base.codec import encode
 
 from .door import Door, DoorGroup, clean, pass_door, table, write_lines
+from .folder_text import state_lines
 
 if TYPE_CHECKING:
     from backshop.app import Backshop
@@ -112,6 +113,7 @@ def _opened(found: Opened, bench: str) -> list[str]:
         f"health   {found.health}",
         *edited("Published", found.outside_changes, bench),
         *edited("Draft", found.draft.outside_changes, bench),
+        *([] if found.folder is None else state_lines(found.folder, info.workbench_id)),
     ]
 
 

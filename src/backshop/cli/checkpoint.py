@@ -14,10 +14,12 @@ from backshop.base.errors import NotFound, ValidationFailed
 
 from .bench import BENCH, Answered, Asked, Facade, ask, bench_of
 from .door import Door, DoorGroup, pass_door, table
+from .folder import offer
+from .folder_text import written_lines
 from .review import changed_lines, proof_lines
 
 if TYPE_CHECKING:
-    from backshop.bench.answers import ChangedFile, CheckpointInfo
+    from backshop.bench.answers import ChangedFile, CheckpointInfo, Restored
 
 
 @click.group(cls=DoorGroup)
@@ -102,14 +104,27 @@ def checkpoint_pin(door: Door, bench: str, checkpoint_id: str, off: bool) -> Non
 @BENCH
 @click.argument("checkpoint_id")
 @click.option("--dry-run", is_flag=True, help="Only say what would change.")
+@click.option("--write-folder", is_flag=True, help="Write it into the followed folder too.")
 @pass_door
-def checkpoint_restore(door: Door, bench: str, checkpoint_id: str, dry_run: bool) -> None:
+def checkpoint_restore(
+    door: Door, bench: str, checkpoint_id: str, dry_run: bool, write_folder: bool
+) -> None:
     """Bring a checkpoint back; what is there now is kept as another one."""
     from backshop.bench import Bench, requests  # loaded when needed (S2.4)
 
-    wish = partial(requests.CheckpointRestore, dry_run=dry_run)
+    wish = partial(requests.CheckpointRestore, dry_run=dry_run, write_folder=write_folder)
     done = _ask(door, bench, Bench.checkpoint_restore, wish, checkpoint_id=checkpoint_id)
-    door.show(done, lambda value: "\n".join([_changed(v := value.changed), *proof_lines(v)]))
+    door.show(done, lambda value: "\n".join(_restored(value)))
+    if not dry_run and not write_folder and done.folder_behind:
+        with door.shop() as shop:
+            offer(door, shop, bench_of(shop, bench), done.folder_behind)
+
+
+def _restored(done: Restored) -> list[str]:
+    lines = [_changed(done.changed), *proof_lines(done.changed)]
+    if done.dry_run and done.folder_behind:
+        lines.append(f"your folder would then have {done.folder_behind} file(s) otherwise")
+    return [*lines, *(written_lines(done.folder) if done.folder else ())]
 
 
 def _ask(

@@ -20,6 +20,8 @@ LAZY = {
     "bench": ("bench:bench_group", "Make, fill and look after workbenches."),
     "cancel": ("workshop:cancel", "Stop the agent at work on a workbench."),
     "chat": ("workshop:chat", "Talk with the agent about a workbench."),
+    "folder": ("folder:folder", "Look after the folder that a workbench follows."),
+    "open": ("folder:open_", "Open the workbench of a folder of yours."),
     "history": ("workshop:history", "Show the conversation of a workbench."),
     "plan": ("workshop:plan", "Show what the agent found out and planned."),
     "redo": ("workshop:redo", "Take the last rewind back."),

@@ -35,6 +35,7 @@ from backshop.formats import TableDiff, TextDiff
 from .also import also_lines, cell_text
 from .bench import BENCH, bench_of, edited
 from .door import Door, DoorCommand, DoorGroup, clean, clean_lines, fact_lines, pass_door, table
+from .folder_text import written_lines
 from .reviewed import recall, remember
 
 if TYPE_CHECKING:
@@ -121,6 +122,8 @@ def _published(done: Published) -> str:
     lines += proof_lines(done.changed)
     if done.checkpoint_id:
         lines.append(f"what was there before is kept as {done.checkpoint_id}")
+    if done.folder is not None:
+        lines += written_lines(done.folder)
     return "\n".join(lines)
 
 

@@ -23,6 +23,7 @@ from backshop.base.system.interrupt import interrupts
 from .bench import BENCH, FLOWS
 from .bench import ask as ask_about
 from .door import Door, DoorCommand, clean, clean_lines, fact_lines, pass_door, write_lines
+from .folder import offer
 from .review import changed_lines, proof_lines
 
 if TYPE_CHECKING:
@@ -160,6 +161,7 @@ def rewind(
             door.confirm("Go back?")
         done = at.rewind(message_id, mode=mode)
         door.show(done, lambda v: _proved(f"went back over {v.discarded_count} records", v))
+        offer(door, shop, at.id, done.folder_behind if done.restored_checkpoint_id else 0)
 
 
 @click.command(cls=DoorCommand)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .conversation.turn_facts import TurnFacts, told
     from .digest.forms import DigestShown, PartShown
     from .digest.service import DIGEST_COMMANDS, Digests
-    from .draft_subject import draft_facts, draft_summary, unanswered_request
+    from .draft_subject import draft_facts, draft_summary, last_request, unanswered_request
     from .errors import TurnActive
     from .history.fork import retell
     from .prompt.catalog import agent_tools, workshop_prompts
@@ -78,6 +78,7 @@ __all__ = [
     "chosen_model",
     "draft_facts",
     "draft_summary",
+    "last_request",
     "message_of",
     "retell",
     "sessions_of_others",
@@ -125,6 +126,7 @@ _HOMES = {
     "draft_facts": "draft_subject",
     "draft_summary": "draft_subject",
     "unanswered_request": "draft_subject",
+    "last_request": "draft_subject",
     "message_of": "answers",
     "retell": "history.fork",
     "sessions_of_others": "companion_stream",

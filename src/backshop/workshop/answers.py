@@ -246,6 +246,8 @@ class Undone:
     effects: UndoEffects | None = None
     changed: tuple[ChangedFile, ...] = ()
     """Files of Published where that goes back, else of the Draft: would be, or are and proved."""
+    folder_behind: int = 0
+    """How many files the followed folder has otherwise now; `FolderWriteBack` writes them."""
     warnings: tuple[str, ...] = ()
 
 
@@ -259,6 +261,7 @@ class RedoDone:
     draft_revision_id: str | None = None
     changed: tuple[ChangedFile, ...] = ()
     """Files that are others again, proved as after a rewind."""
+    folder_behind: int = 0
     warnings: tuple[str, ...] = ()
 
 

@@ -1,4 +1,4 @@
-"""What a Draft is about, for its review: read from the log alone, without the agent (B13.2)."""
+"""What a Draft is about, for its review, and what was asked: read from the log alone (B13.2)."""
 
 from __future__ import annotations
 
@@ -40,6 +40,13 @@ def draft_facts(store: Store, bench_id: str) -> Vouched:
     newest, ahead = found[-1], first(found[-1])
     earlier = (line for one in reversed(found[:-1]) for line in first(one))
     return Vouched(tuple(dict.fromkeys((*ahead, *earlier))), told(newest)[len(ahead) :])
+
+
+def last_request(store: Store, bench_id: str) -> str | None:
+    """Return what the person said last, as far as the conversation goes now (B23.20)."""
+    line = store.state(stream_of(bench_id), FOLD).active_line()
+    said = [one.text for one in line if one.type == "user_message" and one.text.strip()]
+    return said[-1] if said else None
 
 
 def unanswered_request(store: Store, bench_id: str) -> ChangesAsked | None:

@@ -90,6 +90,7 @@ def _appended(
     known = turns.settled(request.workbench_id)
     if decide.repeated(known, request.client_message_id) is None:
         book.require_quiet(request.workbench_id)
+        book.bench.folder_refresh(request.workbench_id)
     told = book.commit(request.workbench_id, rule)
     first = decide.repeated(told.state, request.client_message_id)
     return Sent(message_id=first or wish.message_id, warnings=told.warnings)

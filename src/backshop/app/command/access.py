@@ -117,10 +117,17 @@ class AccessGate:
 
     def filtered(self, response: Any) -> Any:
         """Leave out of an answer to a person the places on the disk."""
-        from backshop.bench import DraftFolder, Scope  # loaded by now if the command is of there
+        from backshop.bench import (  # loaded by now if the command is of there
+            DraftFolder,
+            FolderState,
+            Opened,
+            Scope,
+        )
 
-        if isinstance(response, DraftFolder):
+        if isinstance(response, DraftFolder | FolderState):
             return replace(response, folder=None)
+        if isinstance(response, Opened) and response.folder is not None:
+            return replace(response, folder=replace(response.folder, folder=None))
         return replace(response, sandbox_root=None) if isinstance(response, Scope) else response
 
     def _subjects(self, request: Any) -> set[str]:

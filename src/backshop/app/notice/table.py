@@ -365,6 +365,11 @@ TABLE: dict[str, tuple[Row, ...]] = {
         *(("ContextChanged", payload) for payload in RESTORED_ITEMS),
         _message("message_id"),
     ),
+    "folder.followed": (("FolderChanged", _pick()),),
+    "folder.write_began": (("FolderChanged", _pick()),),
+    "folder.files_written": (("FolderChanged", _pick()),),
+    "folder.taken": (("FolderChanged", _pick()),),
+    "folder.conflict_settled": (("FolderChanged", _pick()),),
     "bench.noted": (("DraftPublishFailed", publish_failed),),
     "workshop.message_sent": (_message("message_id"),),
     "workshop.model_switched": (

@@ -45,6 +45,14 @@ class LoggedConversations:
 
         return unanswered_request(self._store, str(state.bench_id))
 
+    def asked(self, state: BenchState) -> str | None:
+        """Return what the person said last."""
+        if state.conversation_head_id is None:
+            return None
+        from backshop.workshop import last_request  # loaded when there is something to say
+
+        return last_request(self._store, str(state.bench_id))
+
     def retell(self, bench_id: str, until: MessageId | None) -> Retold:
         """Tell a conversation again for a fork of its workbench."""
         from backshop.workshop import retell  # loaded when a bench is forked

@@ -48,6 +48,11 @@ KINDS = {
     "checkpoints.pruned": "checkpoint_pruned",
     "context.changed": "context_changed",
     "bench.recovered": "recovery",
+    "folder.followed": "folder_followed",
+    "folder.write_began": "folder_write_began",
+    "folder.files_written": "folder_written",
+    "folder.taken": "folder_taken",
+    "folder.conflict_settled": "folder_settled",
 }
 OTHERS = {  # facts other rooms note in the same stream; read without knowing their types
     "revisions.pruned": "revisions_pruned",

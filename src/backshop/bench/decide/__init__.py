@@ -46,6 +46,15 @@ from .draft import (
     rewind,
 )
 from .files import add, adopt, remove, rename_file
+from .folder import (
+    TakeWish,
+    WrittenWish,
+    begin_writing,
+    follow,
+    require_folder,
+    take,
+    written,
+)
 from .reconcile import CHOICES, KEEP, RebaseWish, Settled, Three, rebase, settle
 from .refuse import (
     LISTED_PATHS,
@@ -70,14 +79,17 @@ __all__ = [
     "PublishWish",
     "RebaseWish",
     "Settled",
+    "TakeWish",
     "Three",
     "Totals",
+    "WrittenWish",
     "add",
     "add_comment",
     "adopt",
     "answer_comment",
     "ask_for_changes",
     "batch",
+    "begin_writing",
     "change_context",
     "checkpoint",
     "checkpoint_by_hand",
@@ -86,6 +98,7 @@ __all__ = [
     "create",
     "delete",
     "discard",
+    "follow",
     "fork",
     "name_of",
     "open_draft",
@@ -101,6 +114,7 @@ __all__ = [
     "require_comment",
     "require_draft",
     "require_exists",
+    "require_folder",
     "require_no_draft",
     "require_numbered",
     "require_room",
@@ -110,8 +124,10 @@ __all__ = [
     "rewind",
     "set_limits",
     "settle",
+    "take",
     "undelete",
     "unmoved",
     "with_facts",
     "withdraw_comment",
+    "written",
 ]

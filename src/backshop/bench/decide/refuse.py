@@ -34,7 +34,8 @@ def unmoved(state: BenchState, planned: BenchState) -> BenchState:
 def _heads(state: BenchState) -> tuple[object, ...]:
     draft = state.draft
     ours = None if draft is None else (draft.draft_id, draft.tree)
-    return state.generation, state.published, state.context_tree, ours
+    folder = None if state.folder is None else (state.folder.tree, state.folder.theirs)
+    return state.generation, state.published, state.context_tree, ours, folder
 
 
 def require_no_draft(state: BenchState) -> None:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from backshop.base import paths, tree
-from backshop.base.errors import LimitExceeded, ValidationFailed
+from backshop.base.errors import ValidationFailed
 from backshop.base.paths import BenchPath
 
 from .. import decide, requests
 from ..answers import Repaired
 from ..errors import SourceUnreadable
-from ..events import CheckpointCreated, PublishedRepaired
+from ..events import PublishedRepaired
 from ..files.source import mode_of
+from ..files.takeover import kept_before, taken_over
 from ..repository import BenchRepository
 from ..retry import decided_again
 from ..state import BenchState
-from ..values import FileFact, Source
+from ..values import Source
 from ..view.folder import Outside
 from .batch import Author, Put, write
 
@@ -63,7 +62,7 @@ def repair_published(desk: BenchRepository, request: requests.RepairMode) -> Rep
 
 
 def _adopt(desk: BenchRepository, state: BenchState, puts: list[Put]) -> BenchState:
-    built, facts, removed = taken_over(desk, state, puts)
+    built, facts, removed = taken_over(desk, state, files_of(state, puts))
     kept = kept_before(desk, state)
     done = desk.commit(
         state.id,
@@ -73,55 +72,14 @@ def _adopt(desk: BenchRepository, state: BenchState, puts: list[Put]) -> BenchSt
     return done.state
 
 
-def taken_over(
-    desk: BenchRepository, state: BenchState, puts: list[Put]
-) -> tuple[tree.Built, list[FileFact], list[BenchPath]]:
-    """Return Published with outside edits: its tree, the files that come and those that go."""
-    limits = state.limits
-    files: dict[BenchPath, tree.File | None] = {
-        paths.parse(put.path, max_depth=limits.max_depth).path: None
+def files_of(state: BenchState, puts: list[Put]) -> dict[BenchPath, tree.File | None]:
+    """Return outside edits as what Published is to hold at their paths."""
+    return {
+        paths.parse(put.path, max_depth=state.limits.max_depth).path: None
         if put.blob is None
         else tree.File(put.blob, put.size, put.mode or "644")
         for put in puts
     }
-    _require_room(state, files)
-    built = desk.grow(state.published, files)
-    facts = [
-        FileFact(
-            path=path,
-            file_id=known.file_id if (known := state.files.records.get(path)) else desk.new_file(),
-            sha256=file.sha256,
-            size=file.size,
-            imported=True,
-        )
-        for path, file in files.items()
-        if file is not None
-    ]
-    return built, facts, [path for path, file in files.items() if file is None]
-
-
-def _require_room(state: BenchState, files: Mapping[BenchPath, tree.File | None]) -> None:
-    """Refuse edits that would not have been added either (B6.4)."""
-    if any(file and file.size > state.limits.max_file_bytes for file in files.values()):
-        raise LimitExceeded("a file is larger than this workbench takes", reason="too_large")
-    count, size = len(state.files.records), state.files.total_bytes
-    for path, file in files.items():
-        old = state.files.records.get(path)
-        count += (file is not None) - (old is not None)
-        size += (file.size if file else 0) - (old.size if old else 0)
-    decide.require_room(state, decide.Totals(count, size), len(files))
-
-
-def kept_before(desk: BenchRepository, state: BenchState) -> CheckpointCreated:
-    """Return the checkpoint that outside edits are taken over with (B9.5)."""
-    return decide.checkpoint(
-        state,
-        desk.new_checkpoint(),
-        "auto",
-        "Before taking over outside edits",
-        desk.totals(state),
-        "before_adopt",
-    )
 
 
 def adopted(desk: BenchRepository, outside: list[Outside]) -> list[Put]:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from backshop.base import tree
 from backshop.base.ambient import timestamp
-from backshop.base.errors import NotFound, ValidationFailed
+from backshop.base.errors import LimitExceeded, NotFound, ValidationFailed
 from backshop.base.ids import TreeId, check_id, check_sha256
 from backshop.base.paths import BenchPath
+from backshop.store import WriteFailed
 
 from .. import decide, requests
-from ..answers import ChangedFile, Done, Published
+from ..answers import ChangedFile, Done, FolderWritten, Published
 from ..errors import BenchDamaged, PublishedChanged
+from ..folder import standing, write_back
+from ..folder.root import FolderAway
 from ..repository import BenchRepository, damaged
 from ..retry import decided_again
 from ..review import change_set
@@ -56,6 +60,7 @@ def _publish(desk: BenchRepository, request: requests.DraftPublish, progress: Be
         progress("conflict_check")
         _require_clean_published(desk, state)
         found = desk.compare.changes(draft.base_tree, draft.tree)
+        _require_untouched_folder(desk, state, draft, found)
         wish = _publish_wish(desk, state, draft, found, reviewed)
         checkpoint_id, message_id = desk.new_checkpoint(), desk.new_message()
         decide.publish(state, wish, checkpoint_id, message_id)  # refuses before anything is begun
@@ -65,10 +70,14 @@ def _publish(desk: BenchRepository, request: requests.DraftPublish, progress: Be
         progress("swap_directories")
         done = desk.commit(
             request.workbench_id,
-            lambda now: decide.publish(decide.unmoved(now, state), wish, checkpoint_id, message_id),
+            lambda now: [
+                *decide.publish(decide.unmoved(now, state), wish, checkpoint_id, message_id),
+                *decide.begin_writing(now, draft.tree),
+            ],
         )
         progress("finalizing")
         proofs = desk.views.proofs(done.state, found)
+        folder = write_back.brought_or_told(desk, done.state)
     kept = checkpoint_id if done.state.checkpoint(checkpoint_id) else None
     return _published(
         done.state,
@@ -76,8 +85,9 @@ def _publish(desk: BenchRepository, request: requests.DraftPublish, progress: Be
         found,
         kept,
         proofs=proofs,
-        warnings=done.warnings,
+        warnings=(*done.warnings, *(folder.warnings if folder else ())),
         damaged=desk.lost_paths(done.state),
+        folder=folder,
     )
 
 
@@ -141,6 +151,7 @@ def _published(
     proofs: Mapping[BenchPath, bool] | None = None,
     warnings: tuple[str, ...] = (),
     damaged: tuple[str, ...] = (),
+    folder: FolderWritten | None = None,
 ) -> Published:
     return Published(
         published_generation=state.generation,
@@ -152,6 +163,7 @@ def _published(
         changed=tuple(changed_file(change, proofs) for change in found),
         warnings=warnings,
         damaged=damaged,
+        folder=folder,
     )
 
 
@@ -203,6 +215,32 @@ def _require_clean_published(desk: BenchRepository, state: BenchState) -> None:
             "another program changed the Published folder",
             reason="published_changed",
             detail=_listed(outside),
+            choices=decide.CHOICES,
+        )
+
+
+def _require_untouched_folder(
+    desk: BenchRepository, state: BenchState, draft: Draft, found: Sequence[Change]
+) -> None:
+    """Refuse where others changed a file of the followed folder that the Draft changes too.
+
+    What only they changed stays as it is. A folder that cannot be looked at does not stand in the
+    way: the log is what is published, and the folder follows when it is there (B23.6).
+    """
+    if state.folder is None:
+        return
+    try:
+        outside = standing.look(desk, state).outside
+    except (FolderAway, LimitExceeded, WriteFailed):
+        return
+    touched = {path for one in found for path in (one.path, one.old_path) if path is not None}
+    ours = {path: tree.lookup(draft.tree, path, desk.store.load_tree) for path in touched}
+    clashing = [one.path for one in outside if one.path in ours and one.found != ours[one.path]]
+    if clashing:
+        raise PublishedChanged(
+            "another program changed files of the folder that the Draft changes too",
+            reason="folder_changed",
+            detail=", ".join(clashing[: decide.LISTED_PATHS]),
             choices=decide.CHOICES,
         )
 

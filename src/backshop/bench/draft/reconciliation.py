@@ -10,11 +10,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from backshop.base import paths, tree
+from backshop.base.errors import LimitExceeded
 from backshop.base.ids import TreeId
 
 from .. import decide, requests
 from ..answers import Reconciled, Resolved
-from ..events import CheckpointCreated, PublishedAdopted
+from ..events import CheckpointCreated, FolderTaken, PublishedAdopted
+from ..files.takeover import kept_before, taken_over
+from ..folder import standing, taking
+from ..folder.root import FolderAway, opened_root
 from ..repository import BenchRepository
 from ..state import BenchState
 from ..view.folder import Outside
@@ -30,6 +34,8 @@ class _Theirs:
     adopted: PublishedAdopted | None = None
     checkpoint: CheckpointCreated | None = None
     edits: Sequence[Outside] = ()
+    taken: FolderTaken | None = None
+    """What of that was done in the folder that the bench follows."""
 
 
 def reconcile(desk: BenchRepository, request: requests.PublishedReconcile) -> Reconciled:
@@ -51,7 +57,7 @@ def reconcile(desk: BenchRepository, request: requests.PublishedReconcile) -> Re
         resolved = tuple(
             Resolved(path=one.path, keep=one.keep, copy_path=one.copy_path) for one in settled
         )
-        is_settled = not found and draft.base_generation == state.generation
+        is_settled = not found and draft.base_generation == state.generation and not theirs.taken
         if request.dry_run or is_settled:
             return Reconciled(
                 published_generation=state.generation, resolved=resolved, dry_run=request.dry_run
@@ -68,7 +74,10 @@ def reconcile(desk: BenchRepository, request: requests.PublishedReconcile) -> Re
         revision = desk.new_revision()
         done = desk.commit(
             request.workbench_id,
-            lambda now: decide.rebase(now, wish, revision),
+            lambda now: [
+                *decide.rebase(now, wish, revision),
+                *([] if theirs.taken is None else [theirs.taken]),
+            ],
             blobs=(*theirs.nodes.values(), *built.nodes.values()),
         )
         if theirs.adopted is not None:
@@ -84,19 +93,40 @@ def reconcile(desk: BenchRepository, request: requests.PublishedReconcile) -> Re
 
 def _theirs(desk: BenchRepository, state: BenchState) -> _Theirs:
     edits = desk.views.outside(state, "published")
-    puts = outside_edit.adopted(desk, edits)
-    if not puts:
-        return _Theirs(state.published, {})
-    built, files, removed = outside_edit.taken_over(desk, state, puts)
+    files = outside_edit.files_of(state, outside_edit.adopted(desk, edits))
+    own = _in_folder(desk, state)
+    files |= taking.differing(desk, state, own)
+    known = taking.known_with(desk, state, own, "user") if own else None
+    nodes = {} if known is None else dict(known.nodes)
+    taken = None if known is None else known.fact
+    if not files:
+        return _Theirs(state.published, nodes, taken=taken)
+    built, facts, removed = taken_over(desk, state, files)
+    nodes |= built.nodes
     if built.id == state.published:
-        return _Theirs(state.published, {})
+        return _Theirs(state.published, nodes, taken=taken)
     return _Theirs(
         built.id,
-        built.nodes,
-        PublishedAdopted(tree=built.id, files=tuple(files), removed=tuple(removed)),
-        outside_edit.kept_before(desk, state),
+        nodes,
+        PublishedAdopted(tree=built.id, files=tuple(facts), removed=tuple(removed)),
+        kept_before(desk, state),
         edits,
+        taken,
     )
+
+
+def _in_folder(desk: BenchRepository, state: BenchState) -> taking.Files:
+    """Return what others did in the folder that the bench follows, if it can be looked at."""
+    link = state.folder
+    if link is None:
+        return {}
+    try:
+        with opened_root(link.folder, link.inode) as root:
+            found = standing.seen(desk, state, link, root)
+            wanted = [one.path for one in found.outside if one.reason is None]
+            return {} if found.is_empty else taking.read(desk, root, state, wanted)
+    except (FolderAway, LimitExceeded):
+        return {}
 
 
 def _loading(desk: BenchRepository, fresh: Mapping[TreeId, bytes]) -> tree.Load:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from backshop.base import tree
 from backshop.base.ids import TreeId
 
 from ..answers import ChangedFile
@@ -30,6 +31,17 @@ def files_proved(
     is_published = before.published != after.published or after.draft is None
     proofs = desk.views.proofs(after, found, "published" if is_published else "draft")
     return tuple(changed_file(change, proofs) for change in found)
+
+
+def files_behind(desk: BenchRepository, state: BenchState, published: TreeId | None = None) -> int:
+    """Return how many files the followed folder has otherwise than Published, or a tree (B23.19).
+
+    Nothing is looked at for it; what others did there is not counted.
+    """
+    if state.folder is None:
+        return 0
+    wanted = state.published if published is None else published
+    return sum(1 for _ in tree.diff(state.folder.tree, wanted, desk.store.load_tree))
 
 
 def _changes(desk: BenchRepository, before: BenchState, after: BenchState) -> tuple[Change, ...]:

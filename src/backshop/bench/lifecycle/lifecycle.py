@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from backshop.base.ambient import timestamp
 from backshop.base.errors import BackshopError, DiskFull, ValidationFailed
@@ -26,6 +27,7 @@ from ..answers import (
 from ..audit import note
 from ..errors import BenchDamaged
 from ..events import Recovered
+from ..folder import standing, taking, write_back
 from ..repository import BenchRepository, stream_of
 from ..revision import Draft
 from ..state import PROFILES, BenchState
@@ -54,10 +56,11 @@ def open_bench(desk: BenchRepository, request: requests.BenchRequest) -> Opened:
     state = desk.state(request.workbench_id)  # refuses before a folder is made for the lock
     desk.soundness.forget(BenchId(request.workbench_id))
     recovery: list[str] = []
+    found: standing.Seen | None = None
     if desk.store.is_read_only:
         outside = _published_edits(desk, state, mark=False)
     else:
-        state, recovery, outside = _recovered(desk, request)
+        state, recovery, outside, found = _recovered(desk, request)
     health, reason = health_of(desk, state)
     return Opened(
         workbench=info(state, health),
@@ -65,24 +68,45 @@ def open_bench(desk: BenchRepository, request: requests.BenchRequest) -> Opened:
         health=health,
         health_reason=reason,
         outside_changes=outside,
+        folder=None if state.folder is None else standing.told(desk, state, found),
         recovery=tuple(recovery),
     )
 
 
 def _recovered(
     desk: BenchRepository, request: requests.BenchRequest
-) -> tuple[BenchState, list[str], tuple[str, ...]]:
+) -> tuple[BenchState, list[str], tuple[str, ...], standing.Seen | None]:
     """Bring folders in line with the log.
 
-    Returns what they show, what had to be done, and what others changed in Published.
+    Returns what they show, what had to be done, what others changed in Published, and what was
+    found in the folder that the bench follows.
     """
     with desk.views.locked(BenchId(request.workbench_id)):
         state = desk.state(request.workbench_id)
         recovery = [*desk.views.recover(state), *_salvaged(desk, state)]
         recovery += _anomalies(desk, state)
+        found: standing.Seen | None = None
+        if state.folder is not None:
+            state, done, found = _followed(desk, state)
+            recovery += done
         if recovery:
             desk.commit(request.workbench_id, lambda _: [Recovered(actions=tuple(recovery))])
-        return state, recovery, _published_edits(desk, state, mark=True)
+        return state, recovery, _published_edits(desk, state, mark=True), found
+
+
+def _followed(
+    desk: BenchRepository, state: BenchState
+) -> tuple[BenchState, list[str], standing.Seen | None]:
+    """Go on with a write-back that was begun, and take in what others did (B23.12, B23.15)."""
+    assert state.folder is not None
+    is_busy = desk.store.leases.holder(stream_of(state.id)) is not None
+    done: list[str] = []
+    if state.folder.aims[-1:] == (state.published,) and not is_busy:
+        written = write_back.brought_or_told(desk, state)
+        done = ["folder_written"] if written is not None and written.written else []
+        state = desk.state(state.id)
+    state, found = taking.refreshed(desk, state)
+    return state, done, found
 
 
 def _published_edits(desk: BenchRepository, state: BenchState, *, mark: bool) -> tuple[str, ...]:
@@ -249,6 +273,7 @@ def info(state: BenchState, health: str) -> BenchInfo:
         fork_mode=state.fork_mode,
         forked_at=timestamp(state.created_ms) if state.fork_mode else None,
         forked_from_message_id=state.forked_from,
+        folder_name=None if state.folder is None else Path(state.folder.folder).name,
     )
 
 

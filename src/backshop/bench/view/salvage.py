@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import errno
+import os
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
 from backshop.base.ambient import Clock, timestamp
+from backshop.base.system import durability
 from backshop.store import file_error
 
 from .folder_scan import copy_durably, is_kept, made_folder
+
+_CHUNK = 1024 * 1024
 
 
 class Salvage:
@@ -40,6 +45,29 @@ class Salvage:
         except OSError as error:
             raise file_error(error) from error
         self.kept.append(f"{self._folder.name}/{path}")
+
+    def keep_open(self, path: str, handle: int) -> None:
+        """Copy what an open file holds until it is on the disk; the same path may come again.
+
+        Raises:
+            DiskFull, WriteFailed: it could not be copied.
+        """
+        try:
+            self._folder = self._folder or self._made()
+            target = self._folder / path
+            made_folder(target.parent)
+            for number in count():
+                place = target.with_name(f"{target.name}~{number}") if number else target
+                with suppress(FileExistsError), place.open("xb") as copy:
+                    os.lseek(handle, 0, os.SEEK_SET)
+                    while chunk := os.read(handle, _CHUNK):
+                        copy.write(chunk)
+                    copy.flush()
+                    durability.sync(copy.fileno())
+                    self.kept.append(f"{self._folder.name}/{place.relative_to(self._folder)}")
+                    return
+        except OSError as error:
+            raise file_error(error) from error
 
     def _made(self) -> Path:
         stamp = timestamp(self._clock.now_ms()).replace(":", "").replace(".", "")

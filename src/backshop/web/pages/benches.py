@@ -6,12 +6,20 @@ from typing import Any
 
 from backshop.app import Engine, Onboarding, every_bench
 from backshop.base.command import NOTHING
+from backshop.base.errors import AccessDenied
+from backshop.base.labels import FOLDER_REASONS
 from backshop.bench import Bench
-from backshop.bench.requests import WorkbenchCreate, WorkbenchCreateSample
+from backshop.bench.requests import (
+    BenchRequest,
+    WorkbenchCreate,
+    WorkbenchCreateSample,
+    WorkbenchOpenFolder,
+)
 from backshop.workshop import Workshop
 from backshop.workshop.requests import SwitchModel
 
-from .kit import Page, Redirect, Visit, bench_context, route
+from ..rpc import NOT_LOOPBACK
+from .kit import Page, Redirect, Visit, bench_context, route, tried
 
 OFFLINE = "scripted:demo"
 
@@ -20,6 +28,7 @@ def benches(visit: Visit) -> Page:
     """Show the benches as cards, the trash below them, and the first steps until they are taken."""
     context = {
         **_cards(visit),
+        "may_open_folders": visit.user is None and visit.site.door.loopback,
         "show_onboarding": visit.user is None
         and visit.ask(Engine.settings, NOTHING).show_onboarding,
     }
@@ -57,6 +66,24 @@ def sample(visit: Visit) -> Redirect:
     return Redirect(f"/bench/{made.workbench_id}")
 
 
+def open_folder(visit: Visit) -> Redirect:
+    """Open the bench of a folder of this machine (B23.1)."""
+    if not visit.site.door.loopback:
+        raise AccessDenied(NOT_LOOPBACK, reason="paths")
+    folder = str(visit.form.get("folder") or "").strip()
+    made = visit.ask(Bench.open_folder, WorkbenchOpenFolder(folder=folder))
+    return Redirect(f"/bench/{made.workbench_id}")
+
+
+def folder_bar(visit: Visit) -> Page:
+    """Return the folder bar alone; nothing is taken in or written for it."""
+    bench_id = visit.params["bench_id"]
+    found, _ = tried(visit, Bench.folder_get_state, BenchRequest(workbench_id=bench_id))
+    context = {"bench": {"workbench_id": bench_id}, "folder": found}
+    words = {"folder_reasons": FOLDER_REASONS}
+    return Page(template="folder_bar.html", title="", context={**context, **words})
+
+
 def draft_bar(visit: Visit) -> Page:
     """Return the Draft bar alone."""
     context = bench_context(visit, "")
@@ -68,5 +95,7 @@ ROUTES = (
     route("/bench-cards", cards),
     route("/benches", create, "POST"),
     route("/benches/sample", sample, "POST"),
+    route("/benches/open", open_folder, "POST"),
     route("/bench/{bench_id}/draft-bar", draft_bar),
+    route("/bench/{bench_id}/folder-bar", folder_bar),
 )

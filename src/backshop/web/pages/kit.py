@@ -16,7 +16,7 @@ from backshop.base.acting import OWNER, Acted, who
 from backshop.base.command import NOTHING
 from backshop.base.errors import BackshopError
 from backshop.base.ids import UserId
-from backshop.base.labels import FOLDERS, RECOVERY
+from backshop.base.labels import FOLDER_REASONS, FOLDERS, RECOVERY
 from backshop.base.limits import MIB
 from backshop.bench import Bench, requests
 from backshop.models import Models
@@ -222,6 +222,8 @@ def bench_context(visit: Visit, here: str) -> dict[str, Any]:
         "draft": opened.draft,
         "health": opened.health,
         "outside": opened.outside_changes,
+        "folder": opened.folder,
+        "folder_reasons": FOLDER_REASONS,
         "notices": [*_proof(visit), *notices, *([refusal["message"]] if refusal else ())],
         "workshop": workshop or {},
         "models": models.models if models else (),

@@ -207,6 +207,11 @@ function jsonOr(text) {
 const { bench, here, live } = document.body.dataset;
 export const ofBench = {
   DraftStateChanged: refreshDraftBar,
+  FolderChanged: refreshFolderBar,
+  FolderWriteProgress: ({ done, total }) => {
+    const place = $("#folder-state");
+    if (place) place.textContent = `Writing ${done} of ${total}…`;
+  },
   WorkbenchChanged: ({ name, deleted }) => {
     if (deleted) location.reload(); // and the server says what became of it
     else if (name) $(".bench-name a").textContent = name;
@@ -226,8 +231,16 @@ if (here !== "workshop" && (bench || live)) {
     const also = handlers[name];
     handlers[name] = (data) => { also?.(data); renew(); };
   }
-  const onReconnect = () => { if (bench) refreshDraftBar(); if (live) renew(); };
+  const onReconnect = () => { if (bench) { refreshDraftBar(); refreshFolderBar(); } if (live) renew(); };
   follow(bench ? { workbench_id: bench } : {}, handlers, { onReconnect });
+}
+let folderPending = null; // a write-back tells the log of many files: once is enough
+export function refreshFolderBar() {
+  if (!$("#folder-bar .folder-bar")) return;
+  folderPending ??= setTimeout(async () => {
+    folderPending = null;
+    await loadInto($("#folder-bar"), `/bench/${bench}/folder-bar`);
+  }, 300);
 }
 export async function refreshDraftBar() {
   if (!(await loadInto($("#draft-bar"), `/bench/${bench}/draft-bar`))) return;

@@ -446,6 +446,8 @@ follow(here, {
   WorkbenchClutterChanged: refreshFiles,
   DraftStateChanged: () => Promise.all([refreshDraftBar(), refreshFiles(), refresh()]),
   CheckpointRestored: refresh,
+  FolderChanged: ofBench.FolderChanged,
+  FolderWriteProgress: ofBench.FolderWriteProgress,
 }, { onReconnect: () => { transcript.forgetStreams(); return Promise.all([refresh(), refreshFiles(), refreshDraftBar()]); } });
 
 show();

@@ -9,6 +9,7 @@ from backshop.base.field_copy import made_from
 from backshop.bench import (
     ChangedFile,
     differing,
+    files_behind,
     files_moved,
     files_proved,
     is_restorable,
@@ -57,6 +58,7 @@ def undo(
         draft_revision_id=told.state.current_revision(),
         restored_checkpoint_id=wanted.checkpoint_id if is_done and wanted is not None else None,
         changed=files_proved(book.desk, known.bench, told.state.bench),
+        folder_behind=files_behind(book.desk, told.state.bench),
         fallback=is_fallback,
         degraded=is_fallback,
         warnings=(*told.warnings, *(("revision_fallback",) if is_fallback else ())),
@@ -80,6 +82,7 @@ def redo(book: Conversations, request: requests.Redo, *, may_publish: bool = Tru
         of=known.undo_kind(undo.message_id),
         draft_revision_id=told.state.current_revision(),
         changed=files_proved(book.desk, known.bench, told.state.bench),
+        folder_behind=files_behind(book.desk, told.state.bench),
         warnings=told.warnings,
     )
 

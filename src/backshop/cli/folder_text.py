@@ -1,0 +1,87 @@
+"""What the terminal says of a folder that a workbench follows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from backshop.base.labels import FOLDER_REASONS
+
+from .door import clean
+
+if TYPE_CHECKING:
+    from backshop.bench import FolderState, FolderWritten
+
+_SHOWN = 20  # paths in one list
+_SIGNS = {"ADDED": "+", "MODIFIED": "~", "DELETED": "-", "UNREADABLE": "?"}
+
+
+def state_lines(found: FolderState, bench: str, *, whole: bool = False) -> list[str]:
+    """Say where a folder is and what stands between it and Published, and what to do."""
+    lines = [f"folder   {clean(found.folder or found.name)}"]
+    if found.reason is not None:
+        lines.append(f"         {FOLDER_REASONS.get(found.reason, found.reason)}")
+    if found.in_step:
+        return [*lines, "         holds what is Published", *_skipped(found, whole=whole)]
+    if found.to_write_count:
+        lines.append(f"         {found.to_write_count} file(s) are still to be written:")
+        lines += _listed(found.to_write, found.to_write_count, "~")
+        lines.append(f"         `backshop folder write {bench}` writes them")
+    for one in found.conflicts:
+        lines.append(f"         conflict at {clean(one.path)}: {_WORDS[one.became]}")
+    if found.conflicts:
+        lines.append(f"         `backshop folder settle {bench} PATH --keep theirs|ours`")
+    if found.outside_count:
+        lines.append(f"         {found.outside_count} file(s) were changed by others:")
+        for other in found.outside[:_SHOWN]:
+            why = f" ({other.reason})" if other.reason else ""
+            lines.append(f"         {_SIGNS[other.kind]} {clean(other.path)}{why}")
+        lines += _more(found.outside_count)
+        lines.append(f"         `backshop folder take {bench}` takes them over")
+    return [*lines, *_skipped(found, whole=whole)]
+
+
+_WORDS = {
+    "changed": "another program changed it",
+    "missing": "it was deleted or renamed",
+    "not_a_file": "a link, a folder or a device is in its place",
+    "open": "another program has it open and may write into it",
+}
+
+
+def _skipped(found: FolderState, *, whole: bool) -> list[str]:
+    if not found.skipped_count:
+        return []
+    lines = [f"         {found.skipped_count} passed over"]
+    if not whole:
+        return [f"{lines[0]}; `backshop folder show` names them"]
+    told = [f"         {clean(one.path)}: {one.reason}" for one in found.skipped[:_SHOWN]]
+    return [*lines, *told, *_more(found.skipped_count)]
+
+
+def _listed(paths: tuple[str, ...], count: int, sign: str) -> list[str]:
+    return [*(f"         {sign} {clean(path)}" for path in paths[:_SHOWN]), *_more(count)]
+
+
+def _more(count: int) -> list[str]:
+    return [f"         and {count - _SHOWN} more"] if count > _SHOWN else []
+
+
+def written_lines(done: FolderWritten) -> list[str]:
+    """Say what became of Published in the folder."""
+    lines = [f"{len(done.written)} file(s) written into the folder"] if done.written else []
+    if not done.is_atomic:
+        lines.append("its file system cannot exchange files in one step; they were moved in turn")
+    lines += [f"not written: {clean(path)}; it is not what was reviewed" for path in done.conflicts]
+    lines += [f"not written: {clean(one.path)} ({one.reason})" for one in done.failed]
+    lines += [f"kept: meta/salvage/{clean(path)}" for path in done.salvaged]
+    if done.left:
+        lines.append(f"{done.left} file(s) are still to be written")
+    if done.reason in FOLDER_REASONS:
+        lines.append(FOLDER_REASONS[done.reason])
+    if done.commit_message:
+        lines += ["a commit message, if you want one:", *_indented(done.commit_message)]
+    return lines
+
+
+def _indented(text: str) -> list[str]:
+    return [f"  {clean(line)}".rstrip() for line in text.splitlines()]

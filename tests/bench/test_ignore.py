@@ -1,0 +1,124 @@
+"""Ignore files mean what they mean to git, which is asked where it is installed."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from backshop.bench.folder.ignore import ignores_above
+
+NAMES = ("a", "b", "ab", "a.b", ".x", "a b", "[a]", "A", "b.txt", "foo")
+LINES = (
+    *("a", "*.b", "/a", "a/", "a/b", "**/b", "a/**", "a/**/b", "!b", "!a/b", "?", "[ab]", "[!a]"),
+    *("*", "/*", "\\!b", "#x", "a ", "a\\ b", "[[:alpha:]]", "**", "a**b", "/**/foo", "foo/*"),
+    *("!foo/b", ".*", "\\[a\\]", "[a", "*/b", "!*.txt", "[^b]*", "b*/", "**/a/", "/a/*", "[a-b]b"),
+    *("a/b/", "\\"),
+)
+
+
+def followed(top: Path, folder: Path) -> set[str]:
+    """Return the files of a folder that no ignore file leaves out."""
+    found: set[str] = set()
+
+    def walk(path, ignores):
+        handle = os.open(folder.joinpath(*path), os.O_RDONLY)
+        inner = ignores.with_folder(handle, path)
+        os.close(handle)
+        for entry in folder.joinpath(*path).iterdir():
+            below = (*path, entry.name)
+            if entry.name in (".git", ".gitignore"):
+                continue
+            if inner.leaves_out(below, is_folder=entry.is_dir()):
+                continue
+            if entry.is_dir():
+                walk(below, inner)
+            else:
+                found.add("/".join(below))
+
+    walk((), ignores_above(folder))
+    return found
+
+
+@pytest.mark.rule("B23.2")
+@pytest.mark.parametrize(
+    ("lines", "left"),
+    [
+        ("*.log", {"a.txt", "d/b.txt", "d/e/c.txt"}),
+        ("*.log\n!d/x.log", {"a.txt", "d/b.txt", "d/x.log", "d/e/c.txt"}),
+        ("d/\n!d/b.txt", {"a.txt", "x.log"}),
+        ("/*\n!/d\n/d/*\n!/d/e", {"d/e/c.txt"}),
+        ("**/c.txt\n/x.log", {"a.txt", "d/b.txt", "d/x.log"}),
+        ("d/**", {"a.txt", "x.log"}),
+        ("# d\n\\#x\n[!a-c].log \n", {"a.txt", "d/b.txt", "d/e/c.txt"}),
+    ],
+)
+def test_lines(tmp_path, lines, left):
+    for name in ("a.txt", "x.log", "d/b.txt", "d/x.log", "d/e/c.txt"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    (tmp_path / ".gitignore").write_text(lines)
+
+    assert followed(tmp_path, tmp_path) == left
+
+
+@pytest.mark.rule("B23.2")
+def test_a_folder_inside_a_repository_hears_of_the_lines_above_it(tmp_path):
+    (tmp_path / ".git").mkdir()
+    inside = tmp_path / "in" / "side"
+    inside.mkdir(parents=True)
+    (tmp_path / ".gitignore").write_text("/in/side/a\n*.tmp\n")
+    (tmp_path / "in" / ".gitignore").write_text("!x.tmp\n")
+    for name in ("a", "b", "x.tmp", "y.tmp"):
+        (inside / name).touch()
+
+    assert followed(tmp_path, inside) == {"b", "x.tmp"}
+
+
+@pytest.mark.rule("B23.2")
+def test_a_line_made_to_take_long_does_not(tmp_path):
+    (tmp_path / ".gitignore").write_text("*a" * 60 + "b\n" + "**/a/" * 60 + "b\n")
+    (tmp_path / ("a" * 250)).touch()
+
+    assert followed(tmp_path, tmp_path) == {"a" * 250}
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="there is no git to ask")
+@pytest.mark.rule("B23.2")
+def test_git_says_the_same(tmp_path, scaled):
+    chosen = random.Random(23)
+    for number in range(scaled(25, 2_000)):
+        top = tmp_path / str(number)
+        subprocess.run(["git", "init", "-q", str(top)], check=True)
+        folders = _filled(top, chosen)
+        for folder in chosen.sample(folders, min(len(folders), 2)):
+            lines = [chosen.choice(LINES) for _ in range(chosen.randint(1, 4))]
+            (folder / ".gitignore").write_text("\n".join(lines) + "\n")
+        if chosen.random() < 0.3:
+            (top / ".git" / "info" / "exclude").write_text(chosen.choice(LINES) + "\n")
+
+        asked = ["git", "-C", str(top), "ls-files", "-z", "--others"]
+        asked += ["--exclude-per-directory=.gitignore", "--exclude-from=.git/info/exclude"]
+        told = subprocess.run(asked, capture_output=True, text=True, check=True).stdout
+        expected = {one for one in told.split("\0") if one and not one.endswith(".gitignore")}
+        assert followed(top, top) == expected, number
+        shutil.rmtree(top)
+
+
+def _filled(top: Path, chosen: random.Random) -> list[Path]:
+    folders = [top]
+    for _ in range(14):
+        path = chosen.choice(folders) / chosen.choice(NAMES)
+        if path.exists():
+            continue
+        if chosen.random() < 0.45:
+            path.mkdir()
+            folders.append(path)
+        else:
+            path.touch()
+    return folders

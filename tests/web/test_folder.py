@@ -1,0 +1,86 @@
+"""A workbench of a folder in a real browser: opened, in step, in conflict, settled (B23)."""
+
+from __future__ import annotations
+
+import pytest
+from tests.web.accessible import violations
+from tests.web.drafts import Drafting
+
+pytestmark = pytest.mark.needs("browser")
+
+
+@pytest.fixture
+def own(tmp_path):
+    folder = tmp_path / "Reports"
+    folder.mkdir()
+    (folder / "a.txt").write_text("one\n")
+    (folder / "b.txt").write_text("two\n")
+    return folder
+
+
+@pytest.mark.rule("B23.1", "B23.6", "B23.18", "U1.3", "U5.7", "U7.2")
+def test_a_folder_is_opened_written_and_its_conflicts_are_settled(served, own, new_page):
+    page = new_page("/")
+    page.get_by_role("button", name="Open a folder").click()
+    page.locator("#folder-path").fill(str(own))
+    page.get_by_role("button", name="Open", exact=True).click()
+    page.locator(".folder-bar").wait_for()
+    bench = page.url.split("/bench/")[1].split("?")[0]
+    in_step = page.locator(".folder-bar").inner_text()
+
+    draft = Drafting(served, bench)
+    draft.put({"a.txt": "ours\n", "b.txt": "ours too\n"})
+    with (own / "a.txt").open("r+") as theirs:
+        draft.call("DraftPublish")
+        theirs.write("mine")
+    conflict = page.locator(".folder-conflicts li")
+    conflict.wait_for()  # by itself: it is news
+    waiting = page.locator(".folder-bar").inner_text()
+    grave = violations(page)
+    page.emulate_media(color_scheme="dark")
+    grave += violations(page)
+    page.get_by_role("button", name="Keep ours").click()
+    page.locator(".folder-bar .badge.ok").wait_for()
+
+    assert str(own) in in_step
+    assert "✓ in step" in in_step
+    assert "1 conflict" in waiting
+    assert "a.txt was not written: another program has it open." in waiting
+    assert grave == []
+    assert (own / "a.txt").read_text() == "ours\n"
+    assert (own / "b.txt").read_text() == "ours too\n"
+
+
+@pytest.mark.rule("B23.15", "B23.19", "U5.2")
+def test_what_others_changed_is_told_and_a_restore_offers_the_folder(served, own, new_page):
+    bench = served.call("WorkbenchOpenFolder", folder=str(own))["workbench_id"]
+    draft = Drafting(served, bench)
+    draft.put({"a.txt": "ours\n"})
+    (own / "b.txt").write_text("mine\n")
+    page = new_page(f"/bench/{bench}?stay=1")
+    told = page.locator(".folder-bar").inner_text()
+    page.get_by_role("button", name="Take their changes in").click()
+    page.locator(".folder-bar .badge.ok").wait_for()
+    draft.call("PublishedReconcile", keep="theirs")
+    draft.call("DraftPublish")
+    checkpoint = draft.call("CheckpointsList")["checkpoints"][-1]["checkpoint_id"]
+    page.goto(f"{served.address}/bench/{bench}/checkpoints?restore={checkpoint}")
+    page.get_by_label("Write it into the folder too").check()
+    page.get_by_role("button", name="Restore", exact=True).click()
+    page.wait_for_url("**/checkpoints?done=restored")
+
+    assert "1 changed by others" in told
+    assert (own / "a.txt").read_text() == "one\n"
+    assert (own / "b.txt").read_text() == "two\n"
+
+
+@pytest.mark.rule("B23.1", "S7.6")
+def test_only_the_owner_on_loopback_opens_folders(served, own, new_page):
+    page = new_page("/")
+
+    assert page.get_by_role("button", name="Open a folder").count() == 1
+    page.get_by_role("button", name="Open a folder").click()
+    page.locator("#folder-path").fill(str(own / "nowhere"))
+    page.get_by_role("button", name="Open", exact=True).click()
+    page.locator(".error").wait_for()
+    assert "there is no such folder" in page.locator(".error").inner_text()
