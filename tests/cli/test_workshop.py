@@ -160,7 +160,7 @@ def test_a_rewind_that_needs_a_choice_names_the_choices_instead_of_asking(run):
     run("demo", "--setup-only")
     bench = "Sample Workbench"
     run("send", bench, "Translate the customers' comments into English, in a new column")
-    run("publish", bench)
+    run("publish", bench, "--yes")
 
     refused = run("rewind", bench, "-3")
 
@@ -178,7 +178,7 @@ def test_going_back_and_restoring_say_before_what_changes_and_prove_it_after(run
     draft = run("rewind", bench, "-2", "--dry-run")[1]
     back = run("rewind", bench, "-2", "--yes")[1]
     again = run("redo", bench)[1]
-    run("publish", bench)
+    run("publish", bench, "--yes")
     kept = json.loads(run("checkpoint", "list", bench, "--json")[1])["checkpoints"][0]
     planned = run("checkpoint", "restore", bench, kept["checkpoint_id"], "--dry-run")[1]
     restored = run("checkpoint", "restore", bench, kept["checkpoint_id"])[1]

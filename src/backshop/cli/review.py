@@ -78,24 +78,34 @@ def review(door: Door, bench: str, path: str | None, confirm_deletions: bool) ->
 @BENCH
 @click.option("--tree", help="The tree that was reviewed; refused if the Draft changed since.")
 @click.option("--dry-run", is_flag=True, help="Only say what would change.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
 @pass_door
-def publish(door: Door, bench: str, tree: str | None, dry_run: bool) -> None:
+def publish(door: Door, bench: str, tree: str | None, dry_run: bool, yes: bool) -> None:
     """Make the Draft Published; a checkpoint of what it replaces is kept.
 
-    Without --tree: what `backshop review` showed last, if this Draft was reviewed.
+    Without --tree: what `backshop review` showed last, if this Draft was reviewed. A person is
+    shown the files and asked; where there is no terminal, --yes says that it is meant.
     """
     if tree is not None and not re.fullmatch("[0-9a-f]{64}", tree):
         raise click.UsageError("--tree takes the id that `backshop review BENCH` ends with")
+    if not (yes or dry_run):
+        door.require_person("publishing")
     with door.shop() as shop:
         bench_id = bench_of(shop, bench)
         if tree is None:
             draft = shop.ask(Bench.draft_get_state, requests.BenchRequest(workbench_id=bench_id))
             tree = recall(shop.config.home, bench_id, draft.draft_id)
         wish = requests.DraftPublish(workbench_id=bench_id, reviewed_tree=tree, dry_run=dry_run)
-        door.show(shop.ask(Bench.draft_publish, wish), _published)
+        if not (yes or dry_run):
+            shown = shop.ask(Bench.draft_publish, replace(wish, dry_run=True))
+            click.echo("\n".join(changed_lines(shown.changed)), err=True)
+            door.confirm("Publish this?")
+            wish = replace(wish, reviewed_tree=shown.tree)  # what was shown, or nothing
+        door.show(shop.ask(Bench.draft_publish, wish), published_text)
 
 
-def _published(done: Published) -> str:
+def published_text(done: Published) -> str:
+    """Return for people what was published, or would be."""
     lines = changed_lines(done.changed)
     if done.dry_run:
         return "\n".join([*lines, "would be published; nothing was changed"])
