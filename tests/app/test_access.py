@@ -49,7 +49,8 @@ LEAST = {
         WorkbenchOpen
         WorkbenchTableDescribe WorkbenchTableQuery WorkbenchTableReadRows WorkbenchTableStats
         WorkshopGetConversation WorkshopGetMetrics WorkshopGetPlan WorkshopGetProposal
-        WorkshopGetState WorkshopGetToolLog WorkshopGetToolLogEntry WorkshopGetUsage""",
+        WorkshopGetState WorkshopGetToolLog WorkshopGetToolLogEntry WorkshopGetUsage
+        WorkshopGetWorkflowInputs""",
     "write": """
         CheckpointCreate CheckpointPin ContextDelete ContextProcess ContextUpdateDirect DigestClear
         DigestRefresh DigestSet DraftCreate DraftDeletePath DraftDiscard DraftFolder DraftRenamePath
@@ -74,7 +75,8 @@ LEAST = {
         RailsSessionsExpire RailsSourcesSync RailsWorkflowCopy RailsWorkflowDelete
         RailsWorkflowNew RailsWorkflowPinned RailsWorkflowSave SettingsGet SettingsSet
         SettingsSetOnboarding StoreBackup StoreDoctor StoreGc UserAdd UserList UserLogout
-        UserRemove UserSetConsentMode UserSetDefaultModel WorkbenchFilesExtract""",
+        UserRemove UserSetConsentMode UserSetDefaultModel WorkbenchFilesExtract
+        WorkshopSaveWorkflow""",
 }
 LET_IN = {"anybody": ROLES, "owner": (), **{role: ROLES[n:] for n, role in enumerate(ROLES) if n}}
 GOING = ("WorkbenchDelete", "RailsSessionDelete")  # what the other commands are about ends there

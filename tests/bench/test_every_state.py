@@ -58,7 +58,7 @@ FREE = {  # commands that change something and ask neither for a Draft nor for q
     *("EgressGrantWorkshopConsent", "EgressRevokeConsent", "AccessSet", "WorkbenchUndelete"),
     *("WorkshopCancelRun", "WorkshopRunAgent", "WorkbenchSetDefaultModel"),
     *("WorkshopStreamAssistantReply", "WorkshopApplyProposal", "WorkshopDismissProposal"),
-    "WorkbenchFilesExtract",
+    *("WorkbenchFilesExtract", "WorkshopSaveWorkflow"),
 }
 HELPS = {  # what a damaged workbench still takes (B3.11), beside everything that only reads
     *("WorkbenchDelete", "CheckpointRestore", "DraftDiscard"),
@@ -159,6 +159,7 @@ class Place(Room):
             "WorkshopStreamAssistantReply": {"message_id": self.message},
             "WorkshopRegenerate": {"message_id": self.message},
             "WorkshopRunAgent": {"message_id": self.message},
+            "WorkshopSaveWorkflow": {"name": "Again"},
             "WorkshopSendUserMessage": {"text": "again"},
             "WorkshopSetFlow": {"flow": "rpi"},
             "WorkshopSwitchModel": {"model_id": "scripted:echo"},

@@ -37,6 +37,13 @@ if TYPE_CHECKING:
     )
 
 ENDED_WELL = ("complete", "canceled")
+INPUTS = click.option(
+    "--input",
+    "inputs",
+    multiple=True,
+    metavar="NAME=PATH",
+    help="A file that the workflow asks for; once for each.",
+)
 _WAIT_S = 0.2
 
 
@@ -45,6 +52,7 @@ _WAIT_S = 0.2
 @click.argument("text")
 @click.option("--ask", is_flag=True, help="Only answer; change nothing.")
 @click.option("--workflow", help="Let this workflow of the catalogue drive the turn.")
+@INPUTS
 @click.option(
     "--flow",
     type=click.Choice(FLOWS),
@@ -59,10 +67,12 @@ def send(
     text: str,
     ask: bool,
     workflow: str | None,
+    inputs: tuple[str, ...],
     flow: str | None,
 ) -> None:
     """Ask the agent to do something in BENCH; what it changes waits in a Draft."""
-    say = partial(_say, text, ask=ask, workflow=workflow, flow=flow)
+    named = named_inputs(inputs, workflow)
+    say = partial(_say, text, ask=ask, workflow=workflow, flow=flow, inputs=named)
     with door.shop() as shop:
         done = _turn(door, shop, shop.workshop(bench), bench, say)
     if done.status not in ENDED_WELL:
@@ -207,8 +217,24 @@ def _say(
     ask: bool = False,
     workflow: str | None = None,
     flow: str | None = None,
+    inputs: dict[str, str] | None = None,
 ) -> Answer:
-    return at.send(text, ask=ask, workflow=workflow, flow=flow, origin="cli")
+    return at.send(text, ask=ask, workflow=workflow, flow=flow, inputs=inputs, origin="cli")
+
+
+def named_inputs(given: tuple[str, ...], workflow: str | None) -> dict[str, str]:
+    """Return what `--input NAME=PATH` said."""
+    if given and workflow is None:
+        raise click.UsageError("--input goes with --workflow")
+    found: dict[str, str] = {}
+    for one in given:
+        name, sign, path = one.partition("=")
+        if not (name and sign and path):
+            raise click.UsageError("--input takes NAME=PATH")
+        if name in found:
+            raise click.UsageError(f"--input {clean(name)} is given twice")
+        found[name] = path
+    return found
 
 
 def _turn(
