@@ -21,6 +21,7 @@ from backshop.base.system import (
     open_folder,
     readiness,
     require_linux,
+    writer,
 )
 
 HIGH = 1100  # above what select() can name
@@ -190,3 +191,32 @@ def test_linux_is_no_reason_to_refuse():
     assert sys.platform == "linux"
 
     require_linux("anything")  # raises nothing
+
+
+def test_names_of_an_open_folder_are_exchanged_or_given_only_where_free(tmp_path):
+    (tmp_path / "one").write_text("1")
+    (tmp_path / "two").write_text("2")
+    handle = open_folder.open_root(tmp_path)
+    try:
+        assert file_name.exchange_in(handle, "one", "two")
+        with pytest.raises(FileExistsError):
+            file_name.rename_new(handle, "one", "two")
+        file_name.rename_new(handle, "one", "three")
+    finally:
+        os.close(handle)
+
+    found = {path.name: path.read_text() for path in tmp_path.iterdir()}
+    assert found == {"two": "1", "three": "2"}
+
+
+def test_whoever_may_write_into_an_open_file_is_told(tmp_path):
+    path = tmp_path / "file"
+    path.write_text("x")
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        with writer.watched(handle) as may_be_written:
+            assert may_be_written() is False
+        with path.open("r+"), writer.watched(handle) as may_be_written:
+            assert may_be_written() is True
+    finally:
+        os.close(handle)

@@ -7,6 +7,7 @@ import errno
 import os
 from pathlib import Path
 
+_RENAME_NOREPLACE = 1
 _RENAME_EXCHANGE = 2
 _AT_FDCWD = -100
 
@@ -22,13 +23,33 @@ def link(source: str | Path, name: Path) -> None:
 
 def exchange(one: Path, two: Path) -> bool:
     """Swap two names atomically; False where the system cannot (B3.5)."""
+    return _renamed(_AT_FDCWD, one, two, _RENAME_EXCHANGE)
+
+
+def exchange_in(folder: int, one: str, two: str) -> bool:
+    """Swap two names of an open folder atomically; False where the system cannot."""
+    return _renamed(folder, one, two, _RENAME_EXCHANGE)
+
+
+def rename_new(folder: int, name: str, new: str) -> None:
+    """Give something in an open folder another name that is free, in one step.
+
+    Where the system cannot, a file is linked and its old name taken away; then both are there for
+    a moment.
+
+    Raises:
+        FileExistsError: something has that name; both stay as they are.
+    """
+    if not _renamed(folder, name, new, _RENAME_NOREPLACE):
+        os.link(name, new, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+        os.unlink(name, dir_fd=folder)
+
+
+def _renamed(folder: int, name: str | Path, new: str | Path, how: int) -> bool:
     rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
     if rename is None:
         return False
-    done = rename(
-        _AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(two), ctypes.c_uint(_RENAME_EXCHANGE)
-    )
-    if done == 0:
+    if rename(folder, os.fsencode(name), folder, os.fsencode(new), ctypes.c_uint(how)) == 0:
         return True
     number = ctypes.get_errno()
     if number in (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP):
