@@ -75,7 +75,8 @@ LEAST = {
         RailsSessionsExpire RailsSourcesSync RailsWorkflowCopy RailsWorkflowDelete
         RailsWorkflowNew RailsWorkflowPinned RailsWorkflowSave SettingsGet SettingsSet
         SettingsSetOnboarding StoreBackup StoreDoctor StoreGc UserAdd UserList UserLogout
-        UserRemove UserSetConsentMode UserSetDefaultModel WorkbenchFilesExtract
+        UserRemove UserSetConsentMode UserSetDefaultModel WorkbenchBindOriginals
+        WorkbenchFilesExtract WorkbenchWriteBack
         WorkshopSaveWorkflow""",
 }
 LET_IN = {"anybody": ROLES, "owner": (), **{role: ROLES[n:] for n, role in enumerate(ROLES) if n}}

@@ -37,7 +37,7 @@ HANDLED = {  # the two columns of B7.6: with a Draft, during a run
             *("DraftPublish", "DraftDiscard", "DraftRescan", "DraftDeletePath", "DraftRenamePath"),
             *("DraftRevertPath", "DraftRestoreRevision", "DraftUndo", "PublishedRepair"),
             *("DraftCreate", "DraftFolder", "ReviewSetDeletionConfirmations", "PublishedReconcile"),
-            *("WorkshopUndoToMessage", "WorkshopRedo", "WorkshopRegenerate"),
+            *("WorkshopUndoToMessage", "WorkshopRedo", "WorkshopRegenerate", "WorkbenchWriteBack"),
         ),
         (None, "BENCH_BUSY"),
     ),
@@ -58,7 +58,7 @@ FREE = {  # commands that change something and ask neither for a Draft nor for q
     *("EgressGrantWorkshopConsent", "EgressRevokeConsent", "AccessSet", "WorkbenchUndelete"),
     *("WorkshopCancelRun", "WorkshopRunAgent", "WorkbenchSetDefaultModel"),
     *("WorkshopStreamAssistantReply", "WorkshopApplyProposal", "WorkshopDismissProposal"),
-    *("WorkbenchFilesExtract", "WorkshopSaveWorkflow"),
+    *("WorkbenchFilesExtract", "WorkshopSaveWorkflow", "WorkbenchBindOriginals"),
 }
 HELPS = {  # what a damaged workbench still takes (B3.11), beside everything that only reads
     *("WorkbenchDelete", "CheckpointRestore", "DraftDiscard"),
@@ -141,6 +141,9 @@ class Place(Room):
             "PublishedReconcile": {"keep": "theirs"},
             "PublishedRepair": {"mode": "restore"},
             "ReviewSetDeletionConfirmations": {"paths": ["gone.txt"]},
+            "WorkbenchBindOriginals": {
+                "originals": [{"path": "a.txt", "target": str(self.folder / "outside" / "a.txt")}]
+            },
             "WorkbenchDelete": {"confirm": self.id},
             "WorkbenchFileRename": {"path": "a.txt", "new_path": "b.txt"},
             "WorkbenchFilesAdd": {"source_paths": [str(source)], "on_conflict": "skip"},

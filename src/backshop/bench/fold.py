@@ -34,13 +34,15 @@ from .events import (
     FilesRemoved,
     HeadMoved,
     LimitsSet,
+    OriginalsBound,
+    OriginalWritten,
     PublishedAdopted,
     PublishedRepaired,
     Recovered,
     RevisionsPruned,
 )
 from .revision import Correction, Draft, Revision
-from .state import BenchState, Checkpoint, Files
+from .state import BenchState, Checkpoint, Files, OriginalFile
 from .values import Import, PathChange
 
 
@@ -88,6 +90,8 @@ def apply(state: BenchState, fact: BenchEvent, at_ms: int, seq: int) -> BenchSta
             return replace(state, conversation_head_id=message_id)
         case ContextChanged(tree=tree_id):
             return replace(state, context_tree=tree_id)
+        case OriginalsBound() | OriginalWritten():
+            return _apply_original(state, fact)
         case FilesExtracted() | Recovered() | PublishedRepaired():
             return state
         case (
@@ -101,6 +105,24 @@ def apply(state: BenchState, fact: BenchEvent, at_ms: int, seq: int) -> BenchSta
             | DraftDiscarded()
         ):
             return _apply_draft(state, fact, at_ms)
+    assert_never(fact)
+
+
+def _apply_original(state: BenchState, fact: OriginalsBound | OriginalWritten) -> BenchState:
+    match fact:
+        case OriginalsBound(originals=originals):
+            bound = state.originals
+            for one in originals:
+                bound = bound.put(one.path, OriginalFile(one.target, one.sha256))
+            first = state.originals_folder or next(
+                (one.target.rpartition("/")[0] or "/" for one in originals), ""
+            )
+            return replace(state, originals=bound, originals_folder=first)
+        case OriginalWritten():
+            before = state.originals.get(fact.path)
+            known = fact.sha256 or (before.sha256 if before else None)
+            now = OriginalFile(fact.target, known, fact.became)
+            return replace(state, originals=state.originals.put(fact.path, now))
     assert_never(fact)
 
 

@@ -42,6 +42,7 @@ from .answers import (
     Restored,
     SampleCreated,
     Scope,
+    WrittenBack,
 )
 from .audit import note, trail
 from .context import item
@@ -49,7 +50,7 @@ from .context.item import Artifact, ContextItem, ContextItems
 from .conversations import ConversationPort, NoConversations
 from .draft import batch, outside_edit, publish, reconciliation
 from .draft.batch import Author, Put
-from .files import addition, published_files
+from .files import addition, original, published_files
 from .lifecycle import disk_use, lifecycle, sample, trash
 from .lifecycle import fork as lifecycle_fork
 from .repository import Announce, BenchRepository, Room, unheard
@@ -139,6 +140,14 @@ class Bench:
     def files_remove(self, request: requests.WorkbenchFilesRemove) -> Removed:
         """Take files out of Published."""
         return published_files.remove(self.desk, request)
+
+    def bind_originals(self, request: requests.WorkbenchBindOriginals) -> Done:
+        """Remember which files of the person's own results go back to."""
+        return original.bind(self.desk, request)
+
+    def write_back(self, request: requests.BenchRequest) -> WrittenBack:
+        """Let the person's own files hold what is Published."""
+        return original.write_back(self.desk, request)
 
     def files_extract(self, request: requests.WorkbenchFilesExtract) -> Extracted:
         """Copy Published files out."""

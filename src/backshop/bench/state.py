@@ -110,6 +110,17 @@ class Files:
 
 
 @dataclass(frozen=True, slots=True)
+class OriginalFile:
+    """A file of the person's own that a path of Published goes back to."""
+
+    target: str
+    sha256: ids.BlobId | None
+    """What is there as far as the bench knows: copied in, or written by it."""
+    became: str | None = None
+    """What became of it when it was to be written last."""
+
+
+@dataclass(frozen=True, slots=True)
 class Checkpoint:
     """A state of Published that can be brought back, with its file records."""
 
@@ -155,6 +166,9 @@ class BenchState:
     by: By | None = None
     """Who did what is folded last, as far as it says so (T1.6)."""
     forked_from: ids.MessageId | None = None
+    originals: PMap[OriginalFile] = field(default_factory=PMap)
+    originals_folder: str = ""
+    """Where the first of them is: what is made here goes beside it."""
 
     @property
     def id(self) -> ids.BenchId:

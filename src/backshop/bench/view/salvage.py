@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import errno
+import os
+import shutil
 from itertools import count
 from pathlib import Path
 
 from backshop.base.ambient import Clock, timestamp
+from backshop.base.system import durability
 from backshop.store import file_error
 
 from .folder_scan import copy_durably, is_kept, made_folder
@@ -40,6 +43,26 @@ class Salvage:
         except OSError as error:
             raise file_error(error) from error
         self.kept.append(f"{self._folder.name}/{path}")
+
+    def keep_open(self, path: str, handle: int) -> None:
+        """Copy what an open file holds, which was at a path, until it is on the disk.
+
+        Raises:
+            DiskFull, WriteFailed: it could not be copied.
+        """
+        try:
+            self._folder = self._folder or self._made()
+            target = self._folder / path
+            made_folder(target.parent)
+            while target.exists():  # kept before, and grown since
+                target = target.with_name(f"{target.name}-again")
+            with os.fdopen(os.dup(handle), "rb") as source, target.open("xb") as out:
+                shutil.copyfileobj(source, out)
+                out.flush()
+                durability.sync(out.fileno())
+        except OSError as error:
+            raise file_error(error) from error
+        self.kept.append(str(target.relative_to(self._parent)))
 
     def _made(self) -> Path:
         stamp = timestamp(self._clock.now_ms()).replace(":", "").replace(".", "")
