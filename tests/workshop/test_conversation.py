@@ -17,7 +17,7 @@ from backshop.bench.decide import Totals
 from backshop.testing.ambient import FixedClock
 from backshop.workshop.conversation import decide
 from backshop.workshop.conversation.decide import Ids, Restoring
-from backshop.workshop.errors import RevisionPruned
+from backshop.bench.errors import RevisionPruned
 
 BIG = "x" * 100_000  # a file of its own, not in the database
 BUSY = ("DRAFT_EXISTS", "draft_exists", ())

@@ -71,6 +71,24 @@ def acted(by: By | None, names: Names) -> Acted | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RoundInfo:
+    """When the person asked for changes of the Draft, in which message, and what they had seen."""
+
+    message_id: str
+    tree: str
+    at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangesAsked:
+    """What the person asked for about the Draft, and nobody has taken up yet (W24.10)."""
+
+    message_id: str
+    text: str
+    asked_at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DraftState:
     """Whether there is a Draft, and how old."""
 
@@ -91,6 +109,9 @@ class DraftState:
     """Paths the person reverted, deleted or renamed in it last; `DraftUndo` takes that back."""
     writers: tuple[Acted, ...] = ()
     """Whose writes are in it, as far as that was recorded."""
+    rounds: int = 0
+    """How often the person asked for changes of it (W24.1)."""
+    last_round: RoundInfo | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -41,6 +41,8 @@ COMMANDS: tuple[Command[Bench, Any, Any], ...] = (
     _command("DraftRevertPath", "Bring a path of the Draft back.", Bench.draft_revert_path, phase="review", writes=True, role="write"),
     _command("DraftUndo", "Take back the last path that was reverted, deleted or renamed in the Draft by hand.", Bench.draft_undo, phase="review", writes=True, role="write"),
     _command("DraftRestoreRevision", "Bring an earlier revision of the Draft back.", Bench.draft_restore_revision, phase="review", writes=True, role="write"),
+    _command("DraftCompareRevisions", "Compare a revision of a Draft with another, or with the Draft.", Bench.draft_compare_revisions, phase="review", role="read"),
+    _command("DraftGetRevisionDiff", "Return what differs in one file between a revision of a Draft and another, or the Draft.", Bench.draft_get_revision_diff, phase="review", role="read"),
     _command("DraftRescan", "Deal with outside edits of the Draft's folder.", Bench.draft_rescan, phase="review", writes=True, role="write"),
     _command("DraftFolder", "Say what the Draft's folder holds, or have it hold every file.", Bench.draft_folder, phase="review", writes=True, role="write"),
     _command("PublishedRepair", "Deal with outside edits of the Published folder.", Bench.published_repair, phase="publish", writes=True, role="publish"),

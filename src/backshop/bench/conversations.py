@@ -9,6 +9,7 @@ from typing import Protocol
 from backshop.base.errors import ValidationFailed
 from backshop.base.ids import MessageId
 
+from .answers import ChangesAsked
 from .lifecycle.fork import Retold
 from .state import BenchState
 
@@ -32,6 +33,10 @@ class ConversationPort(Protocol):
         """Say what is true of the work that made the Draft (W11.20)."""
         ...
 
+    def unanswered(self, state: BenchState) -> ChangesAsked | None:
+        """Say what was asked for about the Draft that nobody has taken up."""
+        ...
+
     def retell(self, bench_id: str, until: MessageId | None) -> Retold:
         """Tell a bench's conversation again for a fork, to its end or up to a record."""
         ...
@@ -51,6 +56,10 @@ class NoConversations:
     def vouch(self, state: BenchState) -> Vouched:
         """Say nothing."""
         return Vouched()
+
+    def unanswered(self, state: BenchState) -> ChangesAsked | None:
+        """Say nothing."""
+        return None
 
     def retell(self, bench_id: str, until: MessageId | None) -> Retold:
         """Refuse: there is nothing to tell."""

@@ -45,6 +45,12 @@ class RestoreFailed(BackshopError):
     code = "CHECKPOINT_RESTORE_FAILED"
 
 
+class RevisionPruned(BackshopError):
+    """What the Draft was at that point is not kept any more."""
+
+    code = "REVISION_PRUNED"
+
+
 class SourceUnreadable(BackshopError):
     """A file outside could not be read."""
 

@@ -188,6 +188,17 @@ class DraftRewound(ByUser):
     `replay` (a batch that was taken back with an interrupted item, without applying it again)."""
 
 
+@event("draft.changes_requested")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangesRequested(ByUser):
+    """The person looked at the Draft and asked for changes of it in a message (W24.1)."""
+
+    draft_id: ids.DraftId
+    message_id: ids.MessageId
+    tree: ids.TreeId  # what they looked at
+    revision_id: ids.RevisionId
+
+
 @event("draft.rebased")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftRebased(ByUser):
@@ -347,6 +358,7 @@ BenchEvent = (
     | BatchApplied
     | DraftRestored
     | DraftRewound
+    | ChangesRequested
     | DraftRebased
     | DeletionsConfirmed
     | DraftPublished

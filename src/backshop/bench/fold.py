@@ -16,6 +16,7 @@ from .events import (
     BenchEvent,
     BenchRenamed,
     BenchUndeleted,
+    ChangesRequested,
     CheckpointCreated,
     CheckpointPinned,
     CheckpointRestored,
@@ -41,7 +42,7 @@ from .events import (
     Recovered,
     RevisionsPruned,
 )
-from .revision import Correction, Draft, Revision
+from .revision import Correction, Draft, Revision, Round
 from .state import BenchState, Checkpoint, Files, OriginalFile
 from .values import Import, PathChange
 
@@ -99,6 +100,7 @@ def apply(state: BenchState, fact: BenchEvent, at_ms: int, seq: int) -> BenchSta
             | BatchApplied()
             | DraftRestored()
             | DraftRewound()
+            | ChangesRequested()
             | DraftRebased()
             | DeletionsConfirmed()
             | DraftPublished()
@@ -152,6 +154,7 @@ DraftEvent = (
     | BatchApplied
     | DraftRestored
     | DraftRewound
+    | ChangesRequested
     | DraftRebased
     | DeletionsConfirmed
     | DraftPublished
@@ -180,6 +183,8 @@ def _apply_draft(state: BenchState, fact: DraftEvent, at_ms: int) -> BenchState:
             return _restored_draft(state, fact, at_ms)
         case DraftRewound():
             return _rewound(state, fact, at_ms)
+        case ChangesRequested():
+            return _asked(state, fact, at_ms)
         case DraftRebased():
             return _rebased(state, fact, at_ms)
         case DeletionsConfirmed():
@@ -287,6 +292,21 @@ def _rewound(state: BenchState, fact: DraftRewound, at_ms: int) -> BenchState:
     if draft.base_tree == state.published:  # went away and came back: still what it began from
         draft = replace(draft, base_generation=state.generation)
     return _revised(state, fact.kind, draft, fact.message_id, at_ms)
+
+
+def _asked(state: BenchState, fact: ChangesRequested, at_ms: int) -> BenchState:
+    """Let the Draft know what was looked at; the state at the message has it."""
+    if state.draft is None:
+        return state
+    made = Round(fact.message_id, fact.tree, at_ms)
+    draft = replace(
+        state.draft,
+        revision_id=fact.revision_id,
+        rounds=(*state.draft.rounds, made),
+        activity_ms=at_ms,
+        correction=None,
+    )
+    return _revised(state, "turn", draft, fact.message_id, at_ms)
 
 
 def _rebased(state: BenchState, fact: DraftRebased, at_ms: int) -> BenchState:

@@ -29,7 +29,7 @@ from backshop.store import (
 from . import decide
 from .answers import Names
 from .decide import Totals
-from .decide.retention import beyond_bytes
+from .decide.retention import Needed, beyond_bytes, nothing_more
 from .errors import BenchBusy, BenchDamaged
 from .events import BenchEvent, CheckpointsPruned
 from .fold import apply
@@ -68,7 +68,7 @@ def _apply(state: BenchState, event: Event) -> BenchState:
     return apply(replace(state, by=event.by), fact, event.at_ms, event.seq)
 
 
-FOLD: Fold[BenchState] = Fold("bench", 7, BenchState(), _apply)
+FOLD: Fold[BenchState] = Fold("bench", 8, BenchState(), _apply)
 
 
 @dataclass(frozen=True, slots=True)
@@ -388,13 +388,15 @@ def written(
     keep: Sequence[ids.BlobId] = (),
     lease: str | None = None,
     max_revisions: int = REVISIONS_MAX,
+    needed: Needed = nothing_more,
 ) -> Write:
     """Return what a bench's stream gets for these facts: with retention, and the pins they need.
 
-    Facts of the conversation may stand among them; they pin nothing.
+    Facts of the conversation may stand among them; they pin nothing. `needed` names revisions that
+    stay.
     """
     after = decide.with_facts(state, [one for one in facts if isinstance(one, BenchEvent)])
-    pruned = decide.prune(after, max_revisions)
+    pruned = decide.prune(after, max_revisions, needed)
     after = decide.with_facts(after, pruned)
     events = [NewEvent(fact, f"{tx_id}:{number}") for number, fact in enumerate([*facts, *pruned])]
     fresh, stale = decide.pins(state, after)

@@ -166,6 +166,31 @@ class DraftRestoreRevision(BenchRequest):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RevisionPair(BenchRequest):
+    """Two revisions of Drafts; without another one, the Draft as it is now."""
+
+    revision_id: str
+    other_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DraftCompareRevisions(RevisionPair):
+    """Compare a revision with another, or with the Draft."""
+
+    limit: int = 500
+    cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DraftGetRevisionDiff(RevisionPair):
+    """What differs in one file between a revision and another, or the Draft."""
+
+    path: str
+    cursor: str | None = None
+    sheet: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DraftUndo(BenchRequest):
     """Take back the last correction of the Draft by hand.
 
@@ -265,10 +290,11 @@ class CheckpointPin(CheckpointId_):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewGetChangeSet(BenchRequest):
-    """The list of what the Draft changes."""
+    """The list of what the Draft changes; `since` is `draft_start` or `last_look` (W24.6)."""
 
     limit: int = 500
     cursor: str | None = None
+    since: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

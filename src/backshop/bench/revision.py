@@ -7,7 +7,7 @@ are left, found by their id or by the record of the conversation they are bound 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 from backshop.base.acting import By
@@ -24,6 +24,16 @@ class Correction:
 
     before: RevisionId
     paths: tuple[BenchPath, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """The person looked at the Draft and asked for changes of it (W24.1)."""
+
+    message_id: MessageId
+    tree: TreeId
+    """What the Draft held when they looked."""
+    at_ms: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +60,17 @@ class Draft:
     """What the person did to it by hand last, if nothing came after that (B8.22)."""
     writers: tuple[By, ...] = ()
     """Whose writes are in it, in the order they came first."""
+    rounds: tuple[Round, ...] = ()
+    """How often the person asked for changes of it, oldest first."""
+
+    @property
+    def roots(self) -> set[TreeId]:
+        """The trees it can be compared with, and its own."""
+        return {self.tree, self.base_tree, *(one.tree for one in self.rounds[-1:])}
+
+    def is_asked_by(self, message_id: MessageId | None) -> bool:
+        """Whether a message asks for changes of this Draft."""
+        return any(one.message_id == message_id for one in self.rounds)
 
     def written(self, by: By | None) -> Draft:
         """Return a copy in which somebody has written too."""
@@ -104,11 +125,15 @@ class Revisions:
         """Return every one, oldest first."""
         return sorted(self._by_id.values(), key=lambda one: one.number)
 
-    def at(self, messages: Iterable[MessageId]) -> Revision | None:
-        """Return the newest one bound to one of these records, or to none (B8.14)."""
-        places = ("", *messages)
-        found = [one for place in places if (one := self._newest.get(place)) is not None]
-        return max(found, key=lambda one: one.number, default=None)
+    def at(self, line: Sequence[MessageId]) -> Revision | None:
+        """Return the newest one bound to the last of these records that has one (B8.14).
+
+        A rewind binds the state of an earlier record to it anew: what is bound to a later one
+        counts all the same, although it is older.
+        """
+        places = (*reversed(line), "")
+        found = (self._newest.get(place) for place in places)
+        return next((one for one in found if one is not None), None)
 
     def with_one(self, made: Revision) -> Revisions:
         """Return a copy with one more."""

@@ -10,6 +10,8 @@ from dataclasses import replace
 
 from backshop.base import paths
 from backshop.base.ambient import Clock, Mint
+from backshop.base.ids import TreeId
+from backshop.base.paths import BenchPath
 from backshop.formats import Formats
 from backshop.store import THE_OWNER, Caller, Store
 
@@ -48,7 +50,7 @@ from .audit import note, trail
 from .context import item
 from .context.item import Artifact, ContextItem, ContextItems
 from .conversations import ConversationPort, NoConversations
-from .draft import batch, outside_edit, publish, reconciliation
+from .draft import batch, comparison, outside_edit, publish, reconciliation
 from .draft.batch import Author, Put
 from .files import addition, original, published_files
 from .lifecycle import disk_use, lifecycle, sample, trash
@@ -58,6 +60,7 @@ from .review import change_set, view_request
 from .review.change_set import ChangeEntry, ChangeSet, Confirmed, Summary
 from .review.file_diff import Diff, Differ
 from .review.look import look_into
+from .review.reference import reference_of
 from .review.viewer import Viewer
 from .settings import BenchSettings
 
@@ -236,12 +239,31 @@ class Bench:
         """Compare a checkpoint with another, or with Published."""
         return checkpoint.compare(self.desk, request)
 
+    def draft_compare_revisions(self, request: requests.DraftCompareRevisions) -> Compared:
+        """Compare a revision of a Draft with another, or with the Draft."""
+        return comparison.compare(self.desk, request)
+
+    def draft_get_revision_diff(self, request: requests.DraftGetRevisionDiff) -> Diff:
+        """Return what differs in one file between a revision and another, or the Draft."""
+        path = paths.bench_path(request.path)
+        pair = comparison.two_trees(self.desk, request)
+        return self._between(pair, path, request)
+
     def checkpoint_get_diff(self, request: requests.CheckpointGetDiff) -> Diff:
         """Return what differs in one file between a checkpoint and another, or Published."""
         path = paths.bench_path(request.path)
         pair = checkpoint.two_trees(
             self.desk, request.workbench_id, request.checkpoint_id, request.other_id
         )
+        return self._between(pair, path, request)
+
+    def _between(
+        self,
+        pair: tuple[TreeId, TreeId],
+        path: BenchPath,
+        request: requests.CheckpointGetDiff | requests.DraftGetRevisionDiff,
+    ) -> Diff:
+        """Return the best diff of a path in two trees."""
         asked = view_request.ReviewPath(
             workbench_id=request.workbench_id,
             path=request.path,
@@ -268,11 +290,15 @@ class Bench:
         )
         state = self.desk.state(request.workbench_id)
         draft = decide.require_draft(state)
-        look = look_into(self.desk, self.formats, draft.base_tree, draft.tree)
+        began = reference_of(draft, request.since).tree
+        look = look_into(self.desk, self.formats, began, draft.tree)
         vouched = self.conversations.vouch(state)
         first = tuple(dict.fromkeys((*vouched.first, *first_look.told(look))))
         return replace(
-            found, draft_facts=(*first, *vouched.rest), draft_facts_first=len(first) or None
+            found,
+            draft_facts=(*first, *vouched.rest),
+            draft_facts_first=len(first) or None,
+            request=self.conversations.unanswered(state),
         )
 
     def review_get_entry(self, request: view_request.ReviewPath) -> ChangeEntry:

@@ -203,12 +203,12 @@ class BenchState:
         """Return every tree the bench can still come back to (B2.9)."""
         found = {self.published, self.context_tree}
         if self.draft is not None:
-            found |= {self.draft.tree, self.draft.base_tree}
+            found |= self.draft.roots
         for checkpoint in self.checkpoints:
             found |= {checkpoint.tree, checkpoint.context_tree}
         for revision in self.revisions.kept:
             assert revision.draft is not None, "what is kept has its Draft"
-            found |= {revision.draft.tree, revision.draft.base_tree}
+            found |= revision.draft.roots
         return found
 
     def revision(self, revision_id: ids.RevisionId) -> Revision | None:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .conversation.turn_facts import TurnFacts, told
     from .digest.forms import DigestShown, PartShown
     from .digest.service import DIGEST_COMMANDS, Digests
-    from .draft_subject import draft_facts, draft_summary
+    from .draft_subject import draft_facts, draft_summary, unanswered_request
     from .errors import TurnActive
     from .history.fork import retell
     from .prompt.catalog import agent_tools, workshop_prompts
@@ -92,6 +92,7 @@ __all__ = [
     "told",
     "turns_of",
     "workshop_prompts",
+    "unanswered_request",
 ]
 
 _HOMES = {
@@ -134,6 +135,7 @@ _HOMES = {
     "chosen_model": "conversation.repository",
     "draft_facts": "draft_subject",
     "draft_summary": "draft_subject",
+    "unanswered_request": "draft_subject",
     "message_of": "answers",
     "retell": "history.fork",
     "sessions_of_others": "companion_stream",

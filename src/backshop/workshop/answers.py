@@ -205,6 +205,10 @@ class State:
     conversation_head_id: str | None
     head_type: str | None
     can_send: bool
+    can_request_changes: bool
+    """Whether a Draft waits that changes can be asked of (W24.1)."""
+    unanswered_request_id: str | None
+    """The request for changes that nobody has taken up."""
     can_regenerate: bool
     regenerate_target_id: str | None
     can_redo: bool

@@ -15,6 +15,7 @@ COMMANDS: tuple[Command[Workshop, Any, Any], ...] = (
     _command("WorkshopGetState", "Say where the conversation of a workbench stands.", Workshop.get_state, role="read"),
     _command("WorkshopGetConversation", "Return a page of the conversation.", Workshop.get_conversation, role="read"),
     _command("WorkshopSendUserMessage", "Send a message, without running the agent on it.", Workshop.send_user_message, writes=True, role="write"),
+    _command("WorkshopRequestChanges", "Ask for changes of the Draft; nothing answers it yet.", Workshop.request_changes, writes=True, role="write"),
     _command("WorkshopRunAgent", "Let the agent answer a message, or go on where it stopped.", Workshop.run_agent, writes=True, role="write"),
     _command("WorkshopStreamAssistantReply", "Answer a message with flow compat.", Workshop.stream_assistant_reply, writes=True, role="write"),
     _command("WorkshopProposeChanges", "Work out the changes that the last answer announced.", Workshop.propose_changes, writes=True, role="write"),

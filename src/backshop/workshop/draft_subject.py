@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from backshop.bench import Vouched, stream_of
+from backshop.base.ambient import timestamp
+from backshop.bench import ChangesAsked, Vouched, stream_of
 from backshop.store import Store
 
 from .answers import facts_of
@@ -16,12 +17,12 @@ SUMMARY_MAX_BYTES = 4096  # cut at the end of a line
 def draft_summary(store: Store, bench_id: str) -> str | None:
     """Return what the answer that made the Draft said, at most 4 KiB of it (B13.2).
 
-    The Draft names its turn or run. Of several answers of one run the one in the conversation
-    counts, else the newest: a rewind of the chat alone leaves the Draft without it. A Draft that no
-    turn made has none.
+    The Draft names its turn or run, and the messages that asked for changes of it. The newest
+    answer in the conversation counts, else the newest of all: a rewind of the chat alone leaves
+    the Draft without it. A Draft that no turn made has none; what was only a question counts not.
     """
-    found = _answer(store, bench_id)
-    text = found.text if found else None
+    found = _answers(store, bench_id)
+    text = found[-1].text if found else None
     if text is None or len(text.encode()) <= SUMMARY_MAX_BYTES:
         return text
     cut = text.encode()[:SUMMARY_MAX_BYTES].decode(errors="ignore")
@@ -29,22 +30,41 @@ def draft_summary(store: Store, bench_id: str) -> str | None:
 
 
 def draft_facts(store: Store, bench_id: str) -> Vouched:
-    """Return what is true of the turn that made the Draft, in words (W11.20)."""
-    facts = facts_of(_answer(store, bench_id))
-    if facts is None:
+    """Return what is true of the newest turn of the Draft, in words (W11.20).
+
+    Of the turns before it stands what wants a look before all else.
+    """
+    found = [one for record in _answers(store, bench_id) if (one := facts_of(record)) is not None]
+    if not found:
         return Vouched()
-    lines, ahead = told(facts), first(facts)
-    return Vouched(ahead, lines[len(ahead) :])
+    newest, ahead = found[-1], first(found[-1])
+    earlier = (line for one in reversed(found[:-1]) for line in first(one))
+    return Vouched(tuple(dict.fromkeys((*ahead, *earlier))), told(newest)[len(ahead) :])
 
 
-def _answer(store: Store, bench_id: str) -> Record | None:
-    """Return the answer of the turn or run that made the Draft."""
+def unanswered_request(store: Store, bench_id: str) -> ChangesAsked | None:
+    """Return the request for changes of the Draft that nobody has taken up (W24.10)."""
+    record = store.state(stream_of(bench_id), FOLD).unanswered
+    if record is None:
+        return None
+    at = timestamp(record.created_ms)
+    return ChangesAsked(message_id=record.message_id, text=record.text, asked_at=at)
+
+
+def _answers(store: Store, bench_id: str) -> list[Record]:
+    """Return the answers of the turns that made the Draft what it is, the newest last."""
     known = store.state(stream_of(bench_id), FOLD)
     draft = known.bench.draft
-    if draft is None or draft.source.kind != "workshop" or draft.source.ref is None:
-        return None
-    turns = (t for t in known.turns.values() if draft.source.ref in (t.run_id, t.turn_id))
+    if draft is None:
+        return []
+    made = None if draft.source.kind != "workshop" else draft.source.ref
+    turns = (
+        turn
+        for turn in known.turns.values()
+        if (made is not None and made in (turn.run_id, turn.turn_id))
+        or (turn.mode != "ask" and draft.is_asked_by(turn.user_message_id))
+    )
     found = [one for t in turns if (one := known.records.get(t.message_id)) and one.text.strip()]
     line = {one.message_id for one in known.active_line()}
-    found.sort(key=lambda one: (one.message_id in line, one.seq))
-    return found[-1] if found else None
+    on_line = [one for one in found if one.message_id in line]
+    return sorted(on_line or found, key=lambda one: one.seq)

@@ -129,7 +129,8 @@ def _asked(known: WorkshopState, turn: Turn) -> tuple[str, tuple[str, ...]]:
         for one in known.line(own.parent_id)
         if one.type in ("user_message", "assistant_message")
     ]
-    return own.text, tuple(one.text for one in said[-request_scope.RECORDS_BEFORE :])
+    asked = "\n\n".join((own.text, turn.note)) if turn.note else own.text
+    return asked, tuple(one.text for one in said[-request_scope.RECORDS_BEFORE :])
 
 
 def _checked(book: Conversations, known: WorkshopState, facts: TurnFacts, answer: str) -> TurnFacts:
@@ -160,19 +161,21 @@ def _checked(book: Conversations, known: WorkshopState, facts: TurnFacts, answer
 def changed(book: Conversations, known: WorkshopState, turn: Turn) -> tuple[FileChanged, ...]:
     """Return the files of the Draft that are others than when the turn began.
 
-    Where a Draft was there before it, what reports count is of both, and nothing is counted.
+    Where a Draft was there before it, what reports count is of both, and nothing is counted; one
+    that it brought back to Published is compared with that (W10.4).
     """
-    draft = known.bench.draft
-    if draft is None:
+    draft, published = known.bench.draft, known.bench.published
+    if draft is None and (turn.began_tree is None or not turn.has_written):
         return ()
     found = []
     began, load = turn.began_tree, book.store.load_tree
+    base, now = (published, published) if draft is None else (draft.base_tree, draft.tree)
     try:
-        changes = list(tree.diff(began or draft.base_tree, draft.tree, load))
+        changes = list(tree.diff(began or base, now, load))
     except BackshopError:
         if began is None:
             raise
-        changes = list(tree.diff(draft.base_tree, draft.tree, load))  # it is not kept any more
+        changes = list(tree.diff(base, now, load))  # it is not kept any more
     for change in changes:
         kind = "modified"
         if change.before is None or change.after is None:
@@ -181,7 +184,7 @@ def changed(book: Conversations, known: WorkshopState, turn: Turn) -> tuple[File
             FileChanged(
                 path=change.path,
                 change=kind,
-                counts=_counts(book, draft, change.path) if began is None else (),
+                counts=() if began or draft is None else _counts(book, draft, change.path),
                 size_before=change.before.size if change.before else None,
                 size_after=change.after.size if change.after else None,
             )

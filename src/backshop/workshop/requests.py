@@ -45,6 +45,20 @@ class SendUserMessage(WorkbenchOnly):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RequestChanges(WorkbenchOnly):
+    """Ask for changes of the Draft that waits; running the agent on it is a command of its own.
+
+    `text` and the comments become one message; without `comment_ids` every open one is brought up.
+    """
+
+    text: str = ""
+    comment_ids: tuple[str, ...] | None = None
+    mode: str = "agent"
+    client_message_id: str | None = None
+    origin: str = "rpc"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunAgent(WorkbenchOnly):
     """Let the agent answer a message, or go on where it stopped.
 
@@ -90,10 +104,16 @@ class DismissProposal(WorkbenchOnly):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Regenerate(WorkbenchOnly):
-    """Answer a message again; by default the last one."""
+    """Answer a message again; by default the last one.
+
+    `note` is what the person adds to the message this time, `model_id` a model that answers this
+    once.
+    """
 
     message_id: str | None = None
     mode: str | None = None
+    note: str | None = None
+    model_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

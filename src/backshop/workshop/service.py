@@ -14,7 +14,7 @@ from backshop.prompts import PromptOverridesStore
 from backshop.rails import Rails
 from backshop.store import THE_OWNER, Caller
 
-from . import answers, metrics, requests, transcript, usage
+from . import answers, metrics, requests, sent_message, transcript, usage
 from .conversation import decide
 from .conversation.repository import Conversations
 from .errors import ModelUnavailable
@@ -80,6 +80,7 @@ class Workshop:
             model_id=self._turns.model_of(known),
             default=self._turns.default_of(known),
             now_ms=self.book.clock.now_ms(),
+            may_talk=self._settings.talk_on_draft,
         )
 
     def get_conversation(self, request: requests.GetConversation) -> answers.Conversation:
@@ -111,20 +112,13 @@ class Workshop:
 
     def send_user_message(self, request: requests.SendUserMessage) -> answers.Sent:
         """Append the person's message; nothing answers it yet."""
-        known = self._turns.settled(request.workbench_id)
-        if decide.repeated(known, request.client_message_id) is None:
-            self.book.require_quiet(request.workbench_id)
-        wish = decide.Send(
-            message_id=self.book.new_message(),
-            text=request.text,
-            mode=request.mode,
-            origin=request.origin,
-            client_message_id=request.client_message_id,
-            session_seq=self.book.session_seq(request.workbench_id),
+        return sent_message.send(
+            self.book, self._turns, request, may_talk=self._settings.talk_on_draft
         )
-        told = self.book.commit(request.workbench_id, lambda now: decide.send(now, wish))
-        first = decide.repeated(told.state, request.client_message_id)
-        return answers.Sent(message_id=first or wish.message_id, warnings=told.warnings)
+
+    def request_changes(self, request: requests.RequestChanges) -> answers.Sent:
+        """Append what the person wants changed in the Draft; nothing answers it yet."""
+        return sent_message.request_changes(self.book, self._turns, request)
 
     def run_agent(self, request: requests.RunAgent) -> answers.Answered:
         """Let the agent answer a message, or go on where it stopped; returns when it ended."""

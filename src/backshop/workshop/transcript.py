@@ -28,9 +28,19 @@ _HIDDEN_MS = {"age": _DAY_MS, "stale": 7 * _DAY_MS}  # W18.5
 
 
 def state(
-    known: WorkshopState, *, draft: DraftState, flow: str, model_id: str, default: str, now_ms: int
+    known: WorkshopState,
+    *,
+    draft: DraftState,
+    flow: str,
+    model_id: str,
+    default: str,
+    now_ms: int,
+    may_talk: bool = False,
 ) -> answers.State:
-    """Return the Workshop of a bench in one answer (W2.8)."""
+    """Return the Workshop of a bench in one answer (W2.8).
+
+    `may_talk` says that messages are taken while a Draft waits (W24.8).
+    """
     bench, head = known.bench, known.head
     target = regenerate_target(known)
     return answers.State(
@@ -42,7 +52,9 @@ def state(
         draft=draft if draft.has_draft else None,
         conversation_head_id=known.head_id,
         head_type=None if head is None else head.type,
-        can_send=bench.draft is None and known.running is None,
+        can_send=(bench.draft is None or may_talk) and known.running is None,
+        can_request_changes=bench.draft is not None and known.running is None,
+        unanswered_request_id=None if known.unanswered is None else known.unanswered.message_id,
         can_regenerate=target is not None and known.running is None,
         regenerate_target_id=target,
         can_redo=bool(known.undos) and known.running is None,
@@ -97,13 +109,21 @@ def regenerate_target(known: WorkshopState) -> MessageId | None:
     """Return the message that would be answered again, None when there is none (W15.6)."""
     for record in reversed(known.active_line()):
         if record.type == "user_message":
-            return record.message_id
+            return _with_draft(known, record)
         if record.type == "assistant_message":
             turn = known.turns.get(record.turn_id or "")
-            return None if turn is None else turn.user_message_id
+            return None if turn is None else _with_draft(known, known.records[turn.user_message_id])
         if record.changes_published:
             return None
     return None
+
+
+def _with_draft(known: WorkshopState, record: Record) -> MessageId | None:
+    """Return a message that can be answered again: one about a Draft as long as that is kept."""
+    if not record.is_on_draft:
+        return record.message_id
+    then = known.revision_at(record.message_id)
+    return None if then is None or then.draft is None else record.message_id
 
 
 # ---------------------------------------------------------------- the transcript
@@ -216,12 +236,25 @@ class _Told:
         if record.event_kind not in (*_MOVES, "checkpoint_restored"):
             return record
         own = self._again.get(record.message_id) or record.message_id
-        about = dict(record.metadata)
+        about = {**record.metadata, **self._both(record)}
         if record.message_id in self._taken_back:
             about["taken_back"] = True
         if own == self._next:
             about["redo_id"] = own
         return replace(record, metadata=about)
+
+    def _both(self, record: Record) -> dict[str, object]:
+        """Name the Drafts of two answers to one message, where both are kept (W24.9)."""
+        found: dict[str, object] = {}
+        for name in ("replaced", "new"):
+            message_id = record.metadata.get(f"{name}_message_id")
+            if message_id is None:
+                return {}
+            then = self._known.revision_at(MessageId(str(message_id)))
+            if then is None or then.draft is None:
+                return {}
+            found[f"{name}_revision_id"] = then.revision_id
+        return found
 
 
 def _everything(known: WorkshopState, told: _Told) -> list[tuple[Record, bool]]:

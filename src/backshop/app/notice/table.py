@@ -337,6 +337,10 @@ TABLE: dict[str, tuple[Row, ...]] = {
         ("WorkshopDraftRevisionCreated", _revision),
     ),
     "draft.restored": (("DraftStateChanged", _draft_open),),
+    "draft.changes_requested": (
+        ("DraftStateChanged", _draft_open),
+        ("WorkshopDraftRevisionCreated", _revision),
+    ),
     "draft.rebased": (("DraftStateChanged", _draft_open),),
     "draft.rewound": (("DraftStateChanged", _rewound_draft),),
     "draft.deletions_confirmed": (("DraftStateChanged", _draft_open),),

@@ -231,6 +231,12 @@ SETTINGS: tuple[Setting, ...] = (
             ),
         )
     ),
+    Setting(
+        name="workshop.talk_on_draft",
+        default=False,
+        parse=flag,
+        summary="Whether messages can be sent while a Draft waits for review; they are about it.",
+    ),
     *(
         Setting(
             name=f"workshop.loop_{name}",

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from backshop.base.ids import MessageId
-from backshop.bench import KEYWORDS, BenchSettings, Limits, Retold, Vouched
+from backshop.bench import KEYWORDS, BenchSettings, ChangesAsked, Limits, Retold, Vouched
 from backshop.store import Store
 
 from ..settings.resolution import Config, in_force
@@ -37,6 +37,14 @@ class LoggedConversations:
 
         return draft_facts(self._store, str(state.bench_id))
 
+    def unanswered(self, state: BenchState) -> ChangesAsked | None:
+        """Say what was asked for about the Draft that nobody has taken up."""
+        if state.draft is None or not state.draft.is_asked_by(state.conversation_head_id):
+            return None
+        from backshop.workshop import unanswered_request  # loaded when there is something to say
+
+        return unanswered_request(self._store, str(state.bench_id))
+
     def retell(self, bench_id: str, until: MessageId | None) -> Retold:
         """Tell a conversation again for a fork of its workbench."""
         from backshop.workshop import retell  # loaded when a bench is forked
@@ -51,7 +59,8 @@ class LoggedConversations:
 
 
 def _is_of_a_turn(state: BenchState) -> bool:
-    return state.draft is not None and state.draft.source.kind == "workshop"
+    draft = state.draft
+    return draft is not None and (draft.source.kind == "workshop" or bool(draft.rounds))
 
 
 def bench_settings(config: Config) -> BenchSettings:

@@ -35,6 +35,7 @@ KINDS = {
     "draft.batch_applied": "batch_applied",
     "draft.restored": "draft_rewound",
     "draft.rewound": "draft_rewound",
+    "draft.changes_requested": "changes_requested",
     "draft.rebased": "draft_rebased",
     "draft.deletions_confirmed": "deletions_confirmed",
     "draft.published": "draft_published",

@@ -106,10 +106,30 @@ def batch(state: BenchState, wish: BatchWish, ids: BatchIds) -> list[events.Benc
     ]
 
 
+def ask_for_changes(
+    state: BenchState, message_id: MessageId, revision_id: RevisionId
+) -> list[events.BenchEvent]:
+    """Record that the person looked at the Draft and asks for changes of it (W24.1)."""
+    draft = refuse.require_draft(state)
+    return [
+        events.ChangesRequested(
+            draft_id=draft.draft_id,
+            message_id=message_id,
+            tree=draft.tree,
+            revision_id=revision_id,
+        )
+    ]
+
+
 def _require_own(state: BenchState, wish: BatchWish) -> None:
-    """Refuse an outside agent the Draft that a turn made: that one waits for review (W13.9)."""
+    """Refuse an outside agent the Draft that a turn made: that one waits for review (W13.9).
+
+    Where the conversation ends with a request for changes of it, it waits for an agent (W24.10).
+    """
     draft = state.draft
     if draft is None or not wish.actor.startswith("mcp:"):
+        return
+    if draft.is_asked_by(state.conversation_head_id):
         return
     if draft.source.kind == "workshop" and draft.source.ref != wish.source.ref:
         raise DraftExists("a Draft is waiting for review", reason="draft_exists")

@@ -3,31 +3,42 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from backshop.base import tree
-from backshop.base.ids import BlobId, CheckpointId, TreeId
+from backshop.base.ids import BlobId, CheckpointId, RevisionId, TreeId
 
 from ..events import BenchEvent, CheckpointsPruned, RevisionsPruned
 from ..state import BenchState, Checkpoint
 
 _ORDER = ("auto", "publish", "pre_restore")
 Contents = Mapping[BlobId, int]
+Needed = Callable[[], Collection[RevisionId]]
+"""Names revisions that have to stay."""
 PRUNED_LOT = 20  # a twentieth of what is kept
 KEPT = {"auto": 200, "publish": 200, "pre_restore": 50}  # B10.6
 
 
-def prune(state: BenchState, max_revisions: int) -> list[BenchEvent]:
-    """Let checkpoints and revisions go that are beyond what is kept (B8.15, B10.6)."""
-    return [*_pruned_revisions(state, max_revisions), *_pruned_checkpoints(state)]
+def nothing_more() -> Collection[RevisionId]:
+    """Name no revision that has to stay."""
+    return ()
 
 
-def _pruned_revisions(state: BenchState, most: int) -> list[BenchEvent]:
+def prune(state: BenchState, max_revisions: int, needed: Needed = nothing_more) -> list[BenchEvent]:
+    """Let checkpoints and revisions go that are beyond what is kept (B8.15, B10.6).
+
+    `needed` names revisions that stay whatever their age; it is asked where some have to go.
+    """
+    return [*_pruned_revisions(state, max_revisions, needed), *_pruned_checkpoints(state)]
+
+
+def _pruned_revisions(state: BenchState, most: int, needed: Needed) -> list[BenchEvent]:
     """Return the fact that states of Drafts go: first steps on the way to a message, then old ones.
 
     The last state bound to a message is what a rewind to it needs; those before it are only steps,
-    except under the newest message, whose turn may be at work. The present one never goes. Many
-    go at once, so that a write does not have to let one go each time.
+    except under the newest message, whose turn may be at work. The present one never goes, nor
+    the one of the newest round, which a turn that fails goes back to. Many go at once, so that a
+    write does not have to let one go each time.
     """
     kept = state.revisions.kept
     if len(kept) <= most + most // PRUNED_LOT:
@@ -39,8 +50,11 @@ def _pruned_revisions(state: BenchState, most: int) -> list[BenchEvent]:
         *(r.revision_id for r, step in zip(kept, is_step, strict=True) if step),
         *(r.revision_id for r, step in zip(kept, is_step, strict=True) if not step),
     ]
-    current = None if state.draft is None else state.draft.revision_id
-    gone = tuple(one for one in steps_first[: len(kept) - most] if one != current)
+    stay = set(needed())
+    if state.draft is not None:
+        stay |= {state.draft.revision_id}
+        stay |= {last[one.message_id] for one in state.draft.rounds[-1:] if one.message_id in last}
+    gone = tuple([one for one in steps_first if one not in stay][: len(kept) - most])
     return [RevisionsPruned(revision_ids=gone)] if gone else []
 
 

@@ -12,11 +12,22 @@ from backshop.formats import Kind
 from backshop.store import Caller, WriteFailed
 
 from .. import decide, requests
-from ..answers import BenchInfo, BenchList, Created, Done, DraftState, Opened, Scope, acted
+from ..answers import (
+    BenchInfo,
+    BenchList,
+    Created,
+    Done,
+    DraftState,
+    Opened,
+    RoundInfo,
+    Scope,
+    acted,
+)
 from ..audit import note
 from ..errors import BenchDamaged
 from ..events import Recovered
 from ..repository import BenchRepository, stream_of
+from ..revision import Draft
 from ..state import PROFILES, BenchState
 from ..tree.soundness import UNREADABLE
 from ..values import Limits
@@ -269,7 +280,16 @@ def draft_state(desk: BenchRepository, state: BenchState) -> DraftState:
         stale_reason="published_changed" if state.is_draft_left_behind else None,
         undoable=() if draft.correction is None else draft.correction.paths,
         writers=tuple(one for by in draft.writers if (one := acted(by, desk.names()))),
+        rounds=len(draft.rounds),
+        last_round=_last_round(draft),
     )
+
+
+def _last_round(draft: Draft) -> RoundInfo | None:
+    if not draft.rounds:
+        return None
+    last = draft.rounds[-1]
+    return RoundInfo(message_id=last.message_id, tree=last.tree, at=timestamp(last.at_ms))
 
 
 def reminder(created_ms: int, activity_ms: int, now_ms: int) -> str:

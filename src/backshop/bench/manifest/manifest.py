@@ -90,6 +90,14 @@ class Manifests:
         head = self._bench.desk.state(bench_id).published
         return self._listed(head, head)
 
+    def at(self, bench_id: str, head: TreeId) -> BenchManifest:
+        """Return the files of one state of the Draft, told apart from Published.
+
+        Raises:
+            ManifestUnavailable: the tree cannot be read; no call may be made without it.
+        """
+        return self._listed(head, self._bench.desk.state(bench_id).published)
+
     def _listed(self, head: TreeId, published: TreeId) -> BenchManifest:
         desk = self._bench.desk
         try:

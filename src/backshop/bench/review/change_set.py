@@ -6,7 +6,7 @@ what is inside them is compared when somebody looks (`diffing`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,11 +14,11 @@ from backshop.base import paths, tree
 from backshop.base.acting import Acted
 from backshop.base.canon import parse
 from backshop.base.errors import BackshopError, NotFound, ValidationFailed
-from backshop.base.ids import BlobId
+from backshop.base.ids import BlobId, TreeId
 from backshop.base.paths import BenchPath
 
 from .. import decide, requests
-from ..answers import Counts, acted
+from ..answers import ChangesAsked, Counts, acted
 from ..errors import BenchDamaged
 from ..repository import BenchRepository
 from ..revision import Draft
@@ -27,6 +27,7 @@ from ..tree.difference import KINDS, Change
 from ..tree.soundness import UNREADABLE
 from . import view_request
 from .effect import error_count
+from .reference import reference_of
 
 PAGE_MAX = 5000
 CURSOR_MAX_DIGITS = 9  # no list is longer
@@ -112,6 +113,8 @@ class ChangeSet:
     next_cursor: str | None = None
     writers: tuple[Acted, ...] = ()
     """Whose writes are in the Draft, as far as that was recorded (T1.6)."""
+    request: ChangesAsked | None = None
+    """What the person asked for about the Draft that nobody has taken up (W24.10)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,13 +155,15 @@ def change_set(
     state = desk.state(request.workbench_id)
     draft = decide.require_draft(state)
     assert state.bench_id is not None
-    found = _changes(desk, draft)
-    entries = [_entry(desk, draft, change, hints) for change in found]
+    reference = reference_of(draft, request.since)
+    found = _changes(desk, reference.tree, draft)
+    gone = _deleted(_changes(desk, draft.base_tree, draft))
+    entries = [_entry(desk, draft, gone, change, hints) for change in found]
     entries.sort(key=lambda one: not (one.collateral or one.new_errors))  # stable: kinds as before
     start = offset_of(request.cursor)
     more = start + request.limit < len(entries)
     outside = desk.views.outside(state, "draft")
-    open_ = [one.path for one in entries if one.deletion_confirmed is False]
+    open_ = [path for path, sha256 in gone.items() if draft.confirmed.get(path) != sha256]
     return ChangeSet(
         draft_id=draft.draft_id,
         tree=draft.tree,
@@ -168,29 +173,32 @@ def change_set(
         unconfirmed=tuple(open_[: decide.LISTED_PATHS]),
         unconfirmed_count=len(open_),
         draft_summary=summarise(state),
+        reference_source=reference.source,
         outside_changes=tuple(one.path for one in outside),
-        warnings=_warnings(state, entries),
+        warnings=_warnings(state, entries, has_open=bool(open_)),
         next_cursor=str(start + request.limit) if more else None,
         writers=tuple(one for by in draft.writers if (one := acted(by, desk.names()))),
     )
 
 
-def _changes(desk: BenchRepository, draft: Draft) -> tuple[Change, ...]:
+def _changes(desk: BenchRepository, began: TreeId, draft: Draft) -> tuple[Change, ...]:
     try:
-        return desk.compare.changes(draft.base_tree, draft.tree)
+        return desk.compare.changes(began, draft.tree)
     except UNREADABLE as error:
         raise BenchDamaged(
             "the list of the Draft's files cannot be read", reason="missing_tree"
         ) from error
 
 
-def _warnings(state: BenchState, entries: Sequence[ChangeEntry]) -> tuple[str, ...]:
+def _warnings(
+    state: BenchState, entries: Sequence[ChangeEntry], *, has_open: bool
+) -> tuple[str, ...]:
     """Say what concerns the Draft as a whole."""
     said = {
         "published_changed": state.is_draft_left_behind,
         "collateral_changes": any(one.collateral for one in entries),
         "new_errors": any(one.new_errors for one in entries),
-        "deletions_unconfirmed": any(one.deletion_confirmed is False for one in entries),
+        "deletions_unconfirmed": has_open,
     }
     return tuple(word for word, holds in said.items() if holds)
 
@@ -213,9 +221,7 @@ def summary(
     state = desk.state(request.workbench_id)
     draft = decide.require_draft(state)
     path = paths.bench_path(request.path)
-    change = desk.compare.find(draft.base_tree, draft.tree, path)
-    if change is None:
-        raise NotFound("the Draft does not change this path", reason="not_found")
+    change = _found(desk, draft, path, request.since)
     written = draft.changes.get(change.path) if change.after is not None else None
     effects = (_effects(desk, written.effects_ref) or None) if written else None
     notes = _notes(draft, change)
@@ -263,10 +269,16 @@ def one_entry(desk: BenchRepository, request: view_request.ReviewPath, hints: Hi
     """Return the entry of one changed file, by the path it has or had."""
     draft = decide.require_draft(desk.state(request.workbench_id))
     path = paths.bench_path(request.path)
-    change = desk.compare.find(draft.base_tree, draft.tree, path)
+    change = _found(desk, draft, path, request.since)
+    return _entry(desk, draft, deletions(desk, draft), change, hints)
+
+
+def _found(desk: BenchRepository, draft: Draft, path: BenchPath, since: str | None) -> Change:
+    """Return what became of a path, or refuse one that is as it was."""
+    change = desk.compare.find(reference_of(draft, since).tree, draft.tree, path)
     if change is None:
         raise NotFound("the Draft does not change this path", reason="not_found")
-    return _entry(desk, draft, change, hints)
+    return change
 
 
 def confirm(desk: BenchRepository, request: requests.ReviewSetDeletionConfirmations) -> None:
@@ -283,9 +295,13 @@ def confirm(desk: BenchRepository, request: requests.ReviewSetDeletionConfirmati
 
 def deletions(desk: BenchRepository, draft: Draft) -> dict[BenchPath, BlobId]:
     """Return what the Draft deletes: path → content that goes."""
+    return _deleted(desk.compare.changes(draft.base_tree, draft.tree))
+
+
+def _deleted(changes: Sequence[Change]) -> dict[BenchPath, BlobId]:
     return {
         change.path: change.before.sha256
-        for change in desk.compare.changes(draft.base_tree, draft.tree)
+        for change in changes
         if change.kind == "DELETED" and change.before is not None
     }
 
@@ -301,7 +317,14 @@ def confirmations(desk: BenchRepository, request: requests.BenchRequest) -> Conf
     return Confirmed(confirmed_paths=tuple(agreed))
 
 
-def _entry(desk: BenchRepository, draft: Draft, change: Change, hints: Hints) -> ChangeEntry:
+def _entry(
+    desk: BenchRepository,
+    draft: Draft,
+    gone: Mapping[BenchPath, BlobId],
+    change: Change,
+    hints: Hints,
+) -> ChangeEntry:
+    """Return one changed file; `gone` is what publishing would delete, whatever it is since."""
     kind, access = kind_and_access(desk, change)
     type_ = _TYPES.get(kind, "binary")
     written = draft.changes.get(change.path)
@@ -325,8 +348,8 @@ def _entry(desk: BenchRepository, draft: Draft, change: Change, hints: Hints) ->
         sha256_after=after.sha256 if after else None,
         summary=summary,
         deletion_confirmed=(
-            draft.confirmed.get(change.path) == before.sha256
-            if change.kind == "DELETED" and before
+            draft.confirmed.get(change.path) == gone[change.path]
+            if change.kind == "DELETED" and change.path in gone
             else None
         ),
         mode_changed=True if before and after and before.mode != after.mode else None,

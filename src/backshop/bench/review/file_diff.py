@@ -36,6 +36,7 @@ from ..repository import BenchRepository
 from ..tree.difference import Change, Kept
 from . import focus, view_request
 from .change_set import kind_and_access, offset_of
+from .reference import reference_of
 
 CELLS_PAGE = 500  # B12.9
 _CELLS_LOT = 20 * CELLS_PAGE  # found in one comparison, which goes through the whole workbook
@@ -219,11 +220,14 @@ class Differ:
     # ------------------------------------------------------------ the two sides
 
     def sides(self, request: view_request.ReviewPath) -> Sides:
-        """Return what a path was when the Draft began and what it is now."""
+        """Return what a path was when the Draft began, or at the last look, and what it is now."""
         path = paths.bench_path(request.path)
         state = self._desk.state(request.workbench_id)
         draft = decide.require_draft(state)
-        found = self.between(draft.base_tree, draft.tree, path)
+        reference = reference_of(draft, request.since)
+        found = self.between(reference.tree, draft.tree, path)
+        if found.before is not None:
+            found = replace(found, reference=reference.source)
         before = None if found.before is None else found.before.sha256
         if before is None or self._desk.store.blobs.is_sound(BlobId(before)):
             return found
@@ -233,13 +237,13 @@ class Differ:
                 found,
                 before=self._source(path, now),
                 reference="published_current_fallback",
-                warning="the file as it was when the Draft began is lost; this is Published",
+                warning=f"the file as it was {reference.moment} is lost; this is Published",
             )
         return replace(
             found,
             before=None,
             reference="none",
-            warning="the file as it was when the Draft began is lost",
+            warning=f"the file as it was {reference.moment} is lost",
         )
 
     def between(self, before: TreeId, after: TreeId, path: BenchPath) -> Sides:

@@ -99,7 +99,7 @@ class TableQuery(TableRequest):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewPath:
-    """A diff of one path of the Draft."""
+    """A diff of one path of the Draft; `since` is `draft_start` or `last_look` (W24.6)."""
 
     workbench_id: str
     path: str
@@ -107,15 +107,20 @@ class ReviewPath:
     sheet: str | None = None
     section_index: int | None = None
     slide_index: int | None = None
+    since: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewVersion:
-    """One version of a path: `PUBLISHED`, `DRAFT` or `REFERENCE`."""
+    """One version of a path: `PUBLISHED`, `DRAFT`, `REFERENCE` or `LAST_LOOK`.
+
+    With `since` `last_look` the reference is what was looked at last (W24.6).
+    """
 
     workbench_id: str
     path: str
     version: str = "DRAFT"
+    since: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,11 +21,13 @@ from backshop.formats import FormatError, Formats, OpenTable, Selector, Source
 
 from .. import decide
 from ..repository import BenchRepository
+from ..revision import Draft
 from ..state import BenchState
 from ..tree.difference import Kept
 from . import view_request
+from .reference import LAST_LOOK, SINCE, Reference, reference_of
 
-VERSIONS = ("PUBLISHED", "DRAFT", "REFERENCE")
+VERSIONS = ("PUBLISHED", "DRAFT", "REFERENCE", "LAST_LOOK")
 BLOCKS_MAX = 600  # of a document in one answer
 _KEPT_DOCUMENTS = 4
 VIEWS = {"published": "PUBLISHED", "draft": "DRAFT"}
@@ -179,8 +181,7 @@ class Viewer:
     def _page_of(
         self, request: view_request.ReviewVersion, index: int, scale: float, kind: str
     ) -> PagePreview:
-        place = self._place(request.workbench_id, request.path, request.version)
-        other = self._place(request.workbench_id, request.path, _other(request.version))
+        place, other = self._both(request)
         self._require_kind(place, other, kind)
         if index < 0:
             raise ValidationFailed("pages count from 0", reason="bad_params")
@@ -197,8 +198,7 @@ class Viewer:
 
     def preview_grid(self, request: view_request.ReviewGrid) -> Found:
         """Return a window of a sheet of one version, and what changed in it (B12.9, B12.13)."""
-        place = self._place(request.workbench_id, request.path, request.version)
-        other = self._place(request.workbench_id, request.path, _other(request.version))
+        place, other = self._both(request)
         self._require_kind(place, other, "xlsx")
         found = self._grid_or_none(place, request)
         if found is not None:
@@ -261,6 +261,14 @@ class Viewer:
     def _table(self, request: view_request.TableRequest) -> OpenTable:
         return self._formats.open_table(self._viewed(request), request.sheet, request.range)
 
+    def _both(self, request: view_request.ReviewVersion) -> tuple[_Place, _Place]:
+        """Return a file in the version asked for, and in the one it is compared with."""
+        version, other = _versions(request)
+        return (
+            self._place(request.workbench_id, request.path, version),
+            self._place(request.workbench_id, request.path, other),
+        )
+
     def _place(self, bench_id: str, raw_path: str, version: str) -> _Place:
         """Return a file by the path it has in the Draft, or the one it had before."""
         if version not in VERSIONS:
@@ -271,7 +279,8 @@ class Viewer:
         file = tree.lookup(head, path, self._desk.store.load_tree)
         if file is None and state.draft is not None:
             draft = state.draft
-            change = self._desk.compare.find(draft.base_tree, draft.tree, path)
+            began = _reference(draft, version).tree
+            change = self._desk.compare.find(began, draft.tree, path)
             twin = None if change is None else (change.path, change.old_path)
             for name in twin or ():
                 found = name and tree.lookup(head, name, self._desk.store.load_tree)
@@ -374,11 +383,23 @@ def _tree_of(state: BenchState, version: str) -> TreeId:
     if version == "PUBLISHED":
         return state.published
     draft = decide.require_draft(state)
-    return draft.tree if version == "DRAFT" else draft.base_tree
+    return draft.tree if version == "DRAFT" else _reference(draft, version).tree
 
 
-def _other(version: str) -> str:
-    return "REFERENCE" if version == "DRAFT" else "DRAFT"
+def _reference(draft: Draft, version: str) -> Reference:
+    """Return what a version that is not the Draft itself is compared by."""
+    return reference_of(draft, LAST_LOOK if version == "LAST_LOOK" else None)
+
+
+def _versions(request: view_request.ReviewVersion) -> tuple[str, str]:
+    """Return the version that is asked for, and the one it is compared with."""
+    if request.since not in (None, *SINCE):
+        raise ValidationFailed(
+            "a review is since draft_start or last_look", reason="bad_params", hints=SINCE
+        )
+    reference = "LAST_LOOK" if request.since == LAST_LOOK else "REFERENCE"
+    version = reference if request.version == "REFERENCE" else request.version
+    return version, reference if version == "DRAFT" else "DRAFT"
 
 
 def _bucket(scale: float) -> float:

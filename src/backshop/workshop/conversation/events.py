@@ -35,7 +35,7 @@ class Spent:
     waits: int = 0
 
 
-@event("workshop.message_sent")
+@event("workshop.message_sent", v=2, upgraders={1: dict})  # 2: also about a Draft
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageSent(ByUser):
     """The person wrote something."""
@@ -46,6 +46,8 @@ class MessageSent(ByUser):
     origin: str
     client_message_id: str | None = None
     session_seq: int = 0
+    on_draft: ids.TreeId | None = None  # the Draft it is about, as it was then (W24.1)
+    comment_ids: tuple[str, ...] = ()  # of the comments it brings up
 
 
 @event("workshop.model_switched")
@@ -100,9 +102,11 @@ class Begin:
     workflow_id: str | None = None
     user_id: str | None = None  # who asked for it; None is the home's owner
     program: str | None = None  # the version that began it; an older one does not go on (T6.2)
+    note: str | None = None  # what the person adds to the message this time (W24.7)
+    instead_of: str | None = None  # the workbench's model, where another answers this once
 
 
-@event("workshop.turn_started", v=2, upgraders={1: dict})  # 2: with the step it begins at
+@event("workshop.turn_started", v=3, upgraders={1: dict, 2: dict})  # 2: its step; 3: a note
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnStarted(Begin):
     """Work on a message began; everything it depends on is pinned (W5.4)."""
@@ -356,7 +360,7 @@ class Redone(ByUser):
     pre_restore_checkpoint_id: ids.CheckpointId | None = None
 
 
-@event("workshop.regenerated")
+@event("workshop.regenerated", v=2, upgraders={1: dict})  # 2: with a note, by another model
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Regenerated(ByUser):
     """An answer was asked for again; `new_message_id` is absent when that failed."""
@@ -365,6 +369,8 @@ class Regenerated(ByUser):
     from_message_id: ids.MessageId
     replaced_message_id: ids.MessageId | None = None
     new_message_id: ids.MessageId | None = None
+    note: str | None = None
+    model_id: str | None = None  # where it was asked for
 
 
 @event("workshop.noticed")

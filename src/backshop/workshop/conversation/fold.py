@@ -203,7 +203,12 @@ def _sent(state: WorkshopState, fact: ev.MessageSent, at_ms: int, seq: int) -> W
         metadata=signed(
             state,
             without_none(
-                mode=fact.mode, origin=fact.origin, client_message_id=fact.client_message_id
+                mode=fact.mode,
+                origin=fact.origin,
+                client_message_id=fact.client_message_id,
+                on_draft=True if fact.on_draft else None,
+                draft_tree=fact.on_draft,
+                comment_ids=list(fact.comment_ids) or None,
             ),
         ),
         session_seq=fact.session_seq,
@@ -260,6 +265,7 @@ def _moved(
                 "from_message_id": fact.from_message_id,
                 "replaced_message_id": fact.replaced_message_id,
                 "new_message_id": fact.new_message_id,
+                **without_none(note=fact.note, model_id=fact.model_id),
             }
             kind = "regenerate"
     return system(state, fact.message_id, kind, at_ms, seq, about, advances=False)

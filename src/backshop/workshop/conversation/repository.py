@@ -235,6 +235,7 @@ class Conversations:
                 keep=keep,
                 lease=lease,
                 max_revisions=self.desk.settings.max_revisions,
+                needed=state.needed_revisions,
             )
             named = [*pins, *(BlobId(ref) for one in waiting for ref in one.pins)]
             more = [Pin(ref, "payload") for ref in named]

@@ -51,6 +51,11 @@ class Record:
     session_seq: int = 0
 
     @property
+    def is_on_draft(self) -> bool:
+        """Whether it is a message about the Draft of its time (W24.1)."""
+        return self.type == "user_message" and bool(self.metadata.get("on_draft"))
+
+    @property
     def changes_published(self) -> bool:
         """Whether going back beyond it means another Published."""
         return self.event_kind in CARDS_OF_CHANGE and bool(self.metadata.get("checkpoint_id"))
@@ -131,6 +136,10 @@ class Turn:
     """Who asked for it last; None is the home's owner."""
     program: str | None = None
     """The version of the program that began it or went on with it last."""
+    note: str | None = None
+    """What the person added to the message when they asked for another answer (W24.7)."""
+    instead_of: str | None = None
+    """The workbench's model when it began, where another was asked for this once."""
 
     def place(self, node_id: str) -> StepPlace | None:
         """Return a step the turn has come to."""
@@ -305,7 +314,30 @@ class WorkshopState:
 
     def revision_at(self, message_id: ids.MessageId) -> Revision | None:
         """Return the Draft's state at a record: None when there was never one (B8.14)."""
-        return self.bench.revisions.at(record.message_id for record in self.line(message_id))
+        return self.bench.revisions.at([record.message_id for record in self.line(message_id)])
+
+    @property
+    def unanswered(self) -> Record | None:
+        """The request for changes the conversation ends with, which nobody has taken up."""
+        head, draft = self.head, self.bench.draft
+        is_asked = draft is not None and draft.is_asked_by(self.head_id)
+        return head if is_asked and self.running is None else None
+
+    def needed_revisions(self) -> set[ids.RevisionId]:
+        """Return states of Drafts that something still leads to, however old they are (B8.15).
+
+        A redo needs them, or the turn at work, or who compares an answer with the one it replaced.
+        """
+        found = {undo.saved_revision_id for undo in self.undos}
+        if self.running is not None:
+            found |= {self.running.boundary, *(one.revision_id for one in self.running.places)}
+        line = {record.message_id for record in self.active_line()}
+        for one in self.records.values():
+            replaced = one.metadata.get("replaced_message_id")
+            if one.event_kind == "regenerate" and replaced and one.parent_id in line:
+                state = self.revision_at(ids.MessageId(str(replaced)))
+                found.add(None if state is None else state.revision_id)
+        return {one for one in found if one is not None}
 
     def undo_kind(self, message_id: ids.MessageId) -> str:
         """Return what a record that can be taken back did: `rewind`, `regenerate`, `restore`."""

@@ -295,6 +295,7 @@ def _answer(
             flow=turn.flow,
             run_id=turn.run_id,
             workflow_id=turn.workflow_id,
+            note=turn.note,
             **{BY: By(person=turn.user_id or OWNER, agent=agent_of(turn)).data()},
         ),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from backshop.base.errors import LimitExceeded
 from backshop.base.ids import TurnId
 
 from .. import requests
@@ -18,19 +19,24 @@ from ..turn.lease import Hold
 from ..turn.service import Turns, flow_with
 from . import rewind
 
+NOTE_MAX_CHARS = 4_000  # W24.7
+
 
 def regenerate(
     book: Conversations, turns: Turns, request: requests.Regenerate, *, may_publish: bool = True
 ) -> Answered:
     """Replace an answer, or give the first one to a message."""
-    bench_id = request.workbench_id
+    bench_id, note = request.workbench_id, noted(request.note)
     known = turns.settled(bench_id)
     found = decide.again(known, request.message_id)
     decide.require_again(known, found, request.mode, may_publish=may_publish)
-    adapter = turns.adapter(bench_id, turns.model_of(known), turns.flow_of(known))
+    usual = turns.model_of(known)
+    adapter = turns.adapter(bench_id, request.model_id or usual, turns.flow_of(known))
     turns.require_manifest(bench_id)
     flow = flow_with(adapter, turns.flow_of(known))
     wish = turns.wish(bench_id, found.record.message_id, adapter, flow)
+    instead_of = usual if adapter.model_id != usual else None
+    wish = replace(wish, note=note, instead_of=instead_of)
     before = decide.earlier_run(known, found.record, wish.workflow_id) if wish.run_id else None
     first = None
     if before is not None and before.run_id is not None and before.session_id is not None:
@@ -66,11 +72,28 @@ def regenerate(
         )
 
     done = turns.work(bench_id, Work(wish.turn_id, adapter), start)
-    _told(book, bench_id, done, found)
+    _told(book, bench_id, done, found, wish)
     return done
 
 
-def _told(book: Conversations, bench_id: str, done: Answered, found: decide.Again) -> None:
+def noted(note: str | None) -> str | None:
+    """Return what the person adds this time; nothing but space is nothing.
+
+    Raises:
+        LimitExceeded: it is longer than a note may be.
+    """
+    text = (note or "").strip()
+    if len(text) > NOTE_MAX_CHARS:
+        raise LimitExceeded(
+            f"the note has {len(text)} characters, at most {NOTE_MAX_CHARS} are taken",
+            reason="message_too_long",
+        )
+    return text or None
+
+
+def _told(
+    book: Conversations, bench_id: str, done: Answered, found: decide.Again, wish: decide.Begin
+) -> None:
     """Append the record that says what was replaced; it comes last (W15.9)."""
     is_new = done.status in ("complete", "paused")
     fact = Regenerated(
@@ -80,6 +103,8 @@ def _told(book: Conversations, bench_id: str, done: Answered, found: decide.Agai
         new_message_id=book.state(bench_id).turns[TurnId(done.turn_id)].message_id
         if is_new
         else None,
+        note=wish.note,
+        model_id=wish.model_id if wish.instead_of else None,
     )
 
     def rule(_: WorkshopState) -> Sequence[object]:

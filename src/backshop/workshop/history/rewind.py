@@ -165,7 +165,8 @@ def _readable(
     line = {record.message_id for record in known.line(target.record.message_id)}
     kept = known.bench.revisions.kept
     bound = [r for r in kept if r.message_id is None or r.message_id in line]
-    for one in reversed(bound):
+    older = (r for r in reversed(bound) if r.number < wanted.number)
+    for one in (wanted, *older):
         assert one.draft is not None, "what is kept has its Draft"
         sound = book.desk.soundness
         if not sound.of_older(known.bench, one.draft.tree, thorough=True):

@@ -186,6 +186,7 @@ def build_prompt(key: str, facts: PromptInputs) -> Prompt[Any]:
         *_told(facts),
         _Manifest(_manifest(facts)),
         _turn(facts),
+        *_draft(facts),
         WorkspaceDigest(overflow="summary", role="user"),
         *_shown("at-hand", "Files at hand", facts.at_hand, "workspace", _elsewhere(facts)),
         *_sheets(facts),
@@ -254,6 +255,17 @@ def _turn(facts: PromptInputs) -> Section:
         role="user",
         stability="workspace",
     )
+
+
+def _draft(facts: PromptInputs) -> Iterable[Section]:
+    """Say what a request for changes is about: the Draft as it was when the turn began."""
+    if facts.draft is None:
+        return
+    said = prompt_text.ABOUT_DRAFT if facts.mode == "ask" else prompt_text.CHANGE_DRAFT
+    parts = [prompt_text.DRAFT_SO_FAR, said, prompt_text.DRAFT_READ if facts.tools else ""]
+    changed = "\n".join(("Changed so far:", *(facts.draft or ("- nothing",))))
+    text = "\n\n".join((" ".join(one.strip() for one in parts if one), changed))
+    yield _Text("The Draft so far", text, key="draft", role="user", stability="workspace")
 
 
 def _tools(facts: PromptInputs) -> Iterable[Section]:

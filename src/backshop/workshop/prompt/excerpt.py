@@ -33,6 +33,8 @@ _NOTES: Mapping[str, str] = {
     "checkpoint_restored": "(Note: the person restored an earlier checkpoint here.)",
     "draft_discarded": "(Note: the person discarded the Draft here.)",
 }
+ON_DRAFT = "(Note: the person has looked at the Draft and writes about it.)"
+ADDED = "(The person asked for another answer to this, and added:)\n{}"
 _UNFINISHED: Mapping[str, str] = {
     "interrupted": "(This answer was interrupted.)",
     "canceled": "(The person stopped this answer.)",
@@ -114,11 +116,14 @@ class Split:
 NOTHING_SAID = Excerpt()
 
 
-def excerpt(line: Sequence[Spoken], summaries: Iterable[Spoken] = ()) -> Excerpt:
+def excerpt(
+    line: Sequence[Spoken], summaries: Iterable[Spoken] = (), added: str | None = None
+) -> Excerpt:
     """Return what a call is told of the active line, from its newest valid summary on (W17.1).
 
     `line` holds the records of the active line, oldest first; `summaries` the records of type
-    `summary_message`, active or not: one counts while all it covers is on the line (W17.2).
+    `summary_message`, active or not: one counts while all it covers is on the line (W17.2). `added`
+    is what the person adds to the last message this time (W24.7).
     """
     places = {record.message_id: place for place, record in enumerate(line)}
     newest: Spoken | None = None
@@ -128,7 +133,7 @@ def excerpt(line: Sequence[Spoken], summaries: Iterable[Spoken] = ()) -> Excerpt
         end = places.get(covers[1])
         if end is not None and covers[0] in places and end + 1 >= start:
             newest, start = one, end + 1
-    lines = tuple(_lines(line[start:]))
+    lines = tuple(_lines(line[start:], added))
     first = line[0].message_id if line else ""
     if newest is None:
         return Excerpt(lines, first)
@@ -201,9 +206,10 @@ def _shortened(given: Excerpt, text: str) -> Excerpt:
     return replace(given, lines=(head, *parts.newer), covered=parts.count)
 
 
-def _lines(records: Iterable[Spoken]) -> Iterable[Line]:
+def _lines(records: Sequence[Spoken], added: str | None) -> Iterable[Line]:
     """Yield the messages; notes about what the person did stand before the next message."""
     notes: list[str] = []
+    said = _added(records, added)
     for one in records:
         if one.type == "system_event":
             note = _NOTES.get(one.event_kind or "")
@@ -214,12 +220,28 @@ def _lines(records: Iterable[Spoken]) -> Iterable[Line]:
             continue
         after = [_UNFINISHED[one.status]] if one.status in _UNFINISHED else []
         after += _facts(one)
+        if one.message_id in said:
+            after.append(ADDED.format(said[one.message_id]))
+        if one.metadata.get("on_draft"):
+            notes.append(ON_DRAFT)
         before = notes if role == "user" else []
         text = "\n\n".join(part for part in (*before, one.text, *after) if part.strip())
         if role == "user":
             notes = []
         if text:
             yield Line(one.message_id, role, text)
+
+
+def _added(records: Sequence[Spoken], added: str | None) -> dict[str, str]:
+    """Return what the person added to messages when they asked for another answer (W24.7)."""
+    found: dict[str, str] = {}
+    asked = ""
+    for one in records:
+        if one.type == "user_message":
+            asked = one.message_id
+        elif one.type == "assistant_message" and one.metadata.get("note"):
+            found[asked] = str(one.metadata["note"])
+    return {**found, asked: added} if added else found
 
 
 def _facts(record: Spoken) -> list[str]:

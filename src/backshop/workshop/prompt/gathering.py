@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from backshop.base.ambient import Clock
+from backshop.base.ids import TreeId
 from backshop.base.limits import CHARS_PER_TOKEN
 from backshop.bench import (
     TOOLS,
@@ -43,6 +44,7 @@ from .inputs import NO_ARTIFACTS, NOTHING_SHOWN, Artifacts, PromptInputs, Shown
 
 _NAMED_IN_MESSAGES = 3  # W6.7
 _FEW_FILES = 3  # a bench of no more is at hand as a whole
+_DRAFTED_MAX = 100  # files of a Draft that are named
 _MORE_TOKENS = 2_000  # of files that a phase is about beside those at hand
 _WITHOUT_CONTENTS = frozenset(("compression", "context-process"))
 _WRITING = frozenset(("work", "implement", "proposal"))
@@ -67,6 +69,8 @@ class Call:
     mode: str = "agent"
     began_ms: int | None = None
     """When the turn began; None is now."""
+    draft_tree: TreeId | None = None
+    """The Draft the request is about, as it was when the turn began; None where it is not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +111,10 @@ class Gatherer:
         Raises:
             ManifestUnavailable: the files cannot be listed; the call must not be made (W6.6).
         """
-        began = self.manifests.published(call.bench_id)
+        listed = self.manifests.published(call.bench_id)
+        began = listed
+        if call.draft_tree is not None:
+            began = self.manifests.at(call.bench_id, call.draft_tree)
         now = self.manifests.of(call.bench_id)
         phase = phase_of(call.key)
         asked = _asked(call)
@@ -126,22 +133,23 @@ class Gatherer:
         moment = call.began_ms if call.began_ms is not None else self._clock.now_ms()
         facts = PromptInputs(
             listing=choose_lines(
-                began.files,
+                listed.files,
                 window_tokens=call.window_tokens,
-                named=named_paths([one.path for one in began.files], asked),
+                named=named_paths([one.path for one in listed.files], asked),
             ),
             injected=injected,
             tools=tools_of(call.key, call.flow),
             conversation=_conversation(call) if KINDS[call.key].conversation else (),
             today=datetime.fromtimestamp(moment / 1000, tz=UTC).date(),
             mode=call.mode,
+            draft=None if call.draft_tree is None else _drafted(listed, began),
             at_hand=at_hand,
             sheets=sheets,
             left_out=left_out,
             step=call.step,
             notes=call.notes,
             max_turns=phase.max_turns if phase else 1,
-            changed=self._changed(call, now, at_hand, min(left, _MORE_TOKENS)),
+            changed=self._changed(call, began, now, at_hand, min(left, _MORE_TOKENS)),
             artifacts=call.artifacts,
             request=call.request,
         )
@@ -168,15 +176,19 @@ class Gatherer:
             failed=contents.failed,
         )
 
-    def _changed(self, call: Call, now: BenchManifest, at_hand: Shown, room: int) -> Shown:
+    def _changed(
+        self, call: Call, began: BenchManifest, now: BenchManifest, at_hand: Shown, room: int
+    ) -> Shown:
         """Return what the Draft changed since the turn began, and what else the phase is about."""
         if call.key in _WITHOUT_CONTENTS:
             return NOTHING_SHOWN
         given = call.artifacts
         texts = (given.research, given.plan, given.item)
         named = named_paths([one.path for one in now.files], texts) if any(texts) else frozenset()
-        known = {one.path for one in at_hand.contents} - now.changed
-        wanted = [one for one in now.files if one.path in now.changed or one.path in named - known]
+        then = {one.path: one.sha256 for one in began.files}
+        since = {one.path for one in now.files if then.get(one.path) != one.sha256}
+        shown = {one.path for one in at_hand.contents} - since  # it stands there as it is now
+        wanted = [one for one in now.files if one.path in (now.changed | named) - shown]
         if not wanted or call.key not in _WITH_CHANGES:
             return Shown(files=tuple(one for one in wanted if one.change))
         contents = self.manifests.contents(wanted, first=now.changed)
@@ -245,6 +257,15 @@ def _fitting(
         else:
             left_out.append(prompt_text.NO_SHEET.format(one.key))
     return replace(injected, styles=tuple(styles)), sheets, tuple(left_out)
+
+
+def _drafted(published: BenchManifest, began: BenchManifest) -> tuple[str, ...]:
+    """Return the files a Draft had changed when the turn began, a line each."""
+    there = {one.path for one in began.files}
+    lines = [f"- {one.path} ({one.change})" for one in began.files if one.change]
+    lines += [f"- {one.path} (deleted)" for one in published.files if one.path not in there]
+    more = len(lines) - _DRAFTED_MAX
+    return (*lines[:_DRAFTED_MAX], f"- and {more} more files") if more > 0 else tuple(lines)
 
 
 def _tokens(contents: Iterable[Content]) -> int:

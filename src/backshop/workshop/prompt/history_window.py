@@ -48,7 +48,7 @@ class Telling:
         line = known.line(turn.user_message_id)
         summaries = [one for one in known.records.values() if one.type == "summary_message"]
         summaries.sort(key=lambda one: one.seq)
-        given = excerpt.excerpt(line, summaries)
+        given = excerpt.excerpt(line, summaries, turn.note)
         window = self._adapter.window_tokens
         if not excerpt.must_compress(
             given, window_tokens=window, clutter_score=self._score(given, known, window)

@@ -84,6 +84,8 @@ class PromptInputs:
     """The excerpt that conversation-bearing calls get, the request at its end."""
     today: date = date(2000, 1, 1)
     mode: str = "agent"
+    draft: tuple[str, ...] | None = None
+    """What the Draft had changed when the turn began, where the request is about it (W24.4)."""
     at_hand: Shown = NOTHING_SHOWN
     """The files the request is about, as they were when the turn began."""
     sheets: Mapping[str, str] = field(default_factory=dict)

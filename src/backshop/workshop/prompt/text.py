@@ -80,6 +80,20 @@ FILES_ARE_NEWER = (
     "The conversation was taken back to an earlier point, the files were not: they may be newer "
     "than what was said."
 )
+DRAFT_SO_FAR = """
+A Draft with changes from earlier turns is waiting for review: what is listed here is in the Draft
+and not in Published, and the list under "Files" is of Published. The person has looked at it.
+"""
+CHANGE_DRAFT = """
+Their last message asks for changes of this Draft: go on from it as it is. Change what the message
+asks for and leave everything else in the Draft as it stands; do not do the earlier work again.
+"""
+ABOUT_DRAFT = """
+Their last message is a question about this Draft: answer from the files as the Draft has them.
+"""
+DRAFT_READ = """
+Tools read every file as the Draft has it; with `version: "published"` as it was before the Draft.
+"""
 EMPTY_BENCH = "The workbench has no files yet."
 
 REPLY = """

@@ -117,6 +117,8 @@ class Settings:
     max_turn_minutes: int = TURN_MAX_MINUTES
     guard: LoopGuard = field(default_factory=LoopGuard)
     limits: WorkLimits = field(default_factory=WorkLimits)
+    talk_on_draft: bool = False
+    """Whether a message may be sent while a Draft waits; it is about the Draft then (W24.8)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -356,17 +358,19 @@ class TurnContext:
         )
 
     def _gathered(self, asked: Asked, turn: Turn, known: WorkshopState) -> Gathered:
+        record = known.records[turn.user_message_id]
         call = Call(
             key=asked.key,
             bench_id=self.bench_id,
             window_tokens=self._window,
-            request=known.records[turn.user_message_id].text,
+            request=record.text,
             step=asked.step,
             notes=asked.notes,
             artifacts=asked.artifacts,
             flow=turn.flow,
             mode=turn.mode,
             began_ms=turn.started_ms,
+            draft_tree=turn.began_tree if record.is_on_draft else None,
         )
         if KINDS[asked.key].conversation:
             told = self._telling.excerpt(known, turn)

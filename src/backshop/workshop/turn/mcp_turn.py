@@ -98,53 +98,85 @@ class Outside:
         )
         known = self._turns.settled(self.bench_id)
         wish = self._wish(request)
-        about = {
-            "turn_id": wish.turn_id,
-            "user_message_id": wish.user_message_id,
-            "mode": context.get("mode", "agent"),
-            "model_id": MODEL,
-            "published_generation": known.bench.generation,
-        }
-        wanted = replace(request, context={"goal": text, **context, **about})
         assert wish.session_id is not None
         assert wish.run_id is not None
         root = self._driving.root_of(wish.run_id, wish.session_id)
         if root is not None:  # the same call again, or the same key for something else
-            then = self._driving.standing(root).context
-            ours = {key: then[key] for key in about if key != "mode" and key in then}
-            again = replace(wanted, context={**(wanted.context or {}), **ours})
-            return self._rails.begin(
-                again,
-                wish.session_id,
-                wish.run_id,
-                self.asker,
-                is_same=lambda started, digest: started.request_digest == digest,
-            )
+            return self._said_again(request, wish, text, known, root)
+        asked = known.unanswered
+        if asked is not None and text.strip() not in ("", asked.text.strip()):
+            asked = None
         said = decide.Send(
             message_id=wish.user_message_id,
             text=text,
-            mode="ask" if about["mode"] == "ask" else "agent",
+            mode="ask" if context.get("mode") == "ask" else "agent",
             origin="mcp",
             session_seq=self._book.session_seq(self.bench_id),
         )
-        decide.send(known, said)  # refuses before anybody is kept waiting
+        if asked is None:
+            decide.send(known, said)  # refuses before anybody is kept waiting
+        else:  # the person's request for changes is taken up (W24.10)
+            wish, text = replace(wish, user_message_id=asked.message_id), asked.text
+            context |= {"goal": text, "mode": asked.metadata.get("mode", "agent")}
+        wanted = replace(request, context={"goal": text, **context, **_about(known, wish, context)})
         self._turns.admit()
         hold = self._seat.take(wish.turn_id)
 
         def write(state: WorkshopState, at: Arrived) -> Write:
-            facts = decide.said_and_begun(state, said, wish, step_of(at))
+            if asked is None:
+                facts = decide.said_and_begun(state, said, wish, step_of(at))
+            else:
+                facts = decide.begin(state, wish, step_of(at))
             return self._write(facts, hold)(state)
 
+        return self._started(wanted, wish, write)
+
+    def _started(
+        self,
+        wanted: StartWorkflow,
+        wish: decide.Begin,
+        write: Callable[[WorkshopState, Arrived], Write],
+    ) -> Answer:
+        """Begin the run of a turn that this agent holds the bench for."""
+        assert wish.session_id is not None
+        assert wish.run_id is not None
         try:
             beside = Beside(stream_of(self.bench_id), FOLD, write)
             with self._book.locked(self.bench_id):
-                answer = self._rails.begin(
+                return self._rails.begin(
                     wanted, wish.session_id, wish.run_id, self.asker, beside=beside
                 )
         except BaseException:
             self._seat.leave()
             raise
-        return answer
+
+    def _said_again(
+        self,
+        request: StartWorkflow,
+        wish: decide.Begin,
+        text: str,
+        known: WorkshopState,
+        root: str,
+    ) -> Answer:
+        """Answer a start that was made before; the same key for something else is refused."""
+        assert wish.session_id is not None
+        assert wish.run_id is not None
+        context = dict(request.context or {})
+        about = _about(known, wish, context)
+        then = self._driving.standing(root).context
+        message = known.records.get(str(then.get("user_message_id")))
+        ours = {key: then[key] for key in about if key != "mode" and key in then}
+        if message is not None and message.is_on_draft:  # what was asked for said that
+            ours["mode"] = then.get("mode")
+            context["goal"] = text if text.strip() else message.text
+        again = replace(request, context={"goal": text, **context, **about, **ours})
+        return self._rails.begin(
+            again,
+            wish.session_id,
+            wish.run_id,
+            self.asker,
+            is_same=lambda started, digest: started.request_digest == digest,
+        )
 
     def _wish(self, request: StartWorkflow) -> decide.Begin:
         session_id, turn_id = rails_session(self.bench_id), self._book.new_turn()
@@ -373,6 +405,19 @@ class Outside:
     def close(self) -> None:
         """Leave the bench."""
         self._seat.close()
+
+
+def _about(
+    known: WorkshopState, wish: decide.Begin, context: Mapping[str, Any]
+) -> dict[str, object]:
+    """Return what the run of a turn is told of it (W13.2)."""
+    return {
+        "turn_id": wish.turn_id,
+        "user_message_id": wish.user_message_id,
+        "mode": context.get("mode", "agent"),
+        "model_id": MODEL,
+        "published_generation": known.bench.generation,
+    }
 
 
 def _artifact(request: Request, kind: str) -> Mapping[str, Any]:

@@ -172,7 +172,7 @@ class Turns:
         self, bench_id: str, known: WorkshopState, turn: Turn, is_by_worker: bool
     ) -> Answered:
         model_id = self.model_of(known) if turn.is_outside else turn.model_id
-        if known.model_id is not None and known.model_id != turn.model_id:
+        if known.model_id not in (None, turn.model_id, turn.instead_of):
             model_id = known.model_id  # the person switched meanwhile (W12.2)
         adapter = self.adapter(bench_id, model_id, turn.flow)
         if turn.flow != "compat":

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from backshop.base.errors import LimitExceeded, NotFound, ValidationFailed
 from backshop.base.field_copy import made_from
-from backshop.base.ids import DraftId, MessageId
+from backshop.base.ids import DraftId, MessageId, RevisionId
 from backshop.bench import decide as bench_decide
 from backshop.bench.events import BenchEvent, HeadMoved
 from backshop.workshop.conversation import events as ev
-from backshop.workshop.conversation.state import WorkshopState
+from backshop.workshop.conversation.state import Record, WorkshopState
 from backshop.workshop.errors import DraftInTheWay, TurnActive
 
 MESSAGE_MAX_BYTES = 100 * 1024  # W5.2
@@ -32,6 +32,7 @@ class Send:
     origin: str = "rpc"
     client_message_id: str | None = None
     session_seq: int = 0
+    comment_ids: tuple[str, ...] = ()
 
 
 def require_started(state: WorkshopState) -> None:
@@ -52,6 +53,18 @@ def require_no_draft(state: WorkshopState) -> None:
         raise DraftInTheWay("a Draft is waiting for review", reason="draft_exists")
 
 
+def require_its_draft(state: WorkshopState, record: Record) -> None:
+    """Refuse to answer a message while a Draft waits that it is not about, or without its own.
+
+    A message about the Draft is answered on that Draft, for as long as it is there (W24.3).
+    """
+    draft = state.bench.draft
+    if draft is not None and not draft.is_asked_by(record.message_id):
+        raise DraftInTheWay("a Draft is waiting for review", reason="draft_exists")
+    if draft is None and record.is_on_draft:
+        raise NotFound("the Draft that this message is about is gone", reason="no_draft")
+
+
 def repeated(state: WorkshopState, client_message_id: str | None) -> MessageId | None:
     """Return the message that was sent under this client's id before (W3.1)."""
     return None if client_message_id is None else state.sent.get(client_message_id)
@@ -62,6 +75,28 @@ def send(state: WorkshopState, wish: Send) -> list[Fact]:
     require_started(state)
     if repeated(state, wish.client_message_id) is not None:
         return []
+    text = _text(wish)
+    require_idle(state)
+    require_no_draft(state)
+    sent = made_from(ev.MessageSent, wish, text=text)
+    return [sent, HeadMoved(message_id=wish.message_id)]
+
+
+def request_changes(state: WorkshopState, wish: Send, revision_id: RevisionId) -> list[Fact]:
+    """Append a message about the Draft, and let the Draft know what was looked at (W24.1)."""
+    require_started(state)
+    if repeated(state, wish.client_message_id) is not None:
+        return []
+    text = _text(wish)
+    require_idle(state)
+    asked = bench_decide.ask_for_changes(state.bench, wish.message_id, revision_id)
+    assert state.bench.draft is not None
+    sent = made_from(ev.MessageSent, wish, text=text, on_draft=state.bench.draft.tree)
+    return [sent, HeadMoved(message_id=wish.message_id), *asked]
+
+
+def _text(wish: Send) -> str:
+    """Return the text of a message, or refuse what cannot be one."""
     text = wish.text.rstrip()
     if not text.strip():
         raise ValidationFailed("the message is empty", reason="empty_message")
@@ -80,10 +115,7 @@ def send(state: WorkshopState, wish: Send) -> list[Fact]:
         0 < len(wish.client_message_id) <= CLIENT_ID_MAX_CHARS
     ):
         raise ValidationFailed("client_message_id has 1 to 200 characters", reason="bad_params")
-    require_idle(state)
-    require_no_draft(state)
-    sent = made_from(ev.MessageSent, wish, text=text)
-    return [sent, HeadMoved(message_id=wish.message_id)]
+    return text
 
 
 def switch_model(

@@ -12,7 +12,7 @@ from backshop.workshop.conversation.state import BUILTIN, RPI, Record, Turn, Wor
 from backshop.workshop.errors import PublishedMoved
 
 from ..events import Begin
-from .conversation import Fact, require_idle, require_no_draft
+from .conversation import Fact, require_idle, require_its_draft
 from .rewind import Ids, Restoring, choices, rewind, target_of
 from .turn import started
 
@@ -104,7 +104,7 @@ def regenerate(
     found = again(state, message_id)
     target = target_of(state, found.record.message_id, may_publish=restoring.may_publish)
     facts = rewind(state, target, mode, ids, restoring)
-    if not facts:
-        require_no_draft(state)
     after = fold.applied(state, facts)
+    if not facts or after.bench.draft is None:
+        require_its_draft(after, found.record)
     return [*facts, started(after, wish, found.record, step, found.replaced, is_again=True)]

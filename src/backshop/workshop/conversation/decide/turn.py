@@ -10,15 +10,16 @@ from backshop.base.errors import NotFound, ValidationFailed
 from backshop.base.field_copy import made_from
 from backshop.base.ids import MessageId, RevisionId, TurnId
 from backshop.bench import decide as bench_decide
+from backshop.bench.errors import RevisionPruned
 from backshop.bench.events import HeadMoved
 from backshop.workshop.conversation import events as ev
 from backshop.workshop.conversation import fold
 from backshop.workshop.conversation.events import Begin
 from backshop.workshop.conversation.state import Record, ToolEntry, Turn, WorkshopState
 from backshop.workshop.conversation.turn_facts import TurnFacts
-from backshop.workshop.errors import PublishedMoved, RevisionPruned, TurnActive
+from backshop.workshop.errors import PublishedMoved, TurnActive
 
-from .conversation import Fact, Send, require_idle, require_no_draft, require_started, send
+from .conversation import Fact, Send, require_idle, require_its_draft, require_started, send
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +82,7 @@ def outlook(state: WorkshopState, message_id: str) -> Outlook:
         return Outlook(record=record, turn=turn, is_finished=True)
     if any(one.type != "system_event" or one.changes_published for one in after):
         raise ValidationFailed("the conversation went on after this message", reason="bad_target")
-    require_no_draft(state)
+    require_its_draft(state, record)
     return Outlook(record=record)
 
 
@@ -448,7 +449,8 @@ def refuse(
 
 def _switch_told(state: WorkshopState, turn: Turn, message_id: MessageId) -> list[Fact]:
     """Return the record of a model that was switched while the turn ran (W16.1)."""
-    if state.model_id is None or state.model_id in (turn.model_id, state.announced_model_id):
+    told = (turn.model_id, turn.instead_of, state.announced_model_id)
+    if state.model_id is None or state.model_id in told:
         return []
     return [
         ev.ModelSwitched(

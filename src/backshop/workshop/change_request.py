@@ -1,0 +1,42 @@
+"""A request for changes of a Draft as one message: a sentence, then notes by number (W24.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .conversation.decide import MESSAGE_MAX_BYTES
+
+_LEFT_OUT = "({} more notes did not fit here; they are still open.)"
+
+
+def composed(text: str, notes: Sequence[str]) -> str:
+    """Return the message: what the person writes, then the notes in their order.
+
+    Notes that do not fit a message are counted at its end. A text that is too long by itself stays
+    as it is: whoever takes messages refuses it.
+    """
+    lines = [_numbered(number, note) for number, note in enumerate(notes, 1)]
+    said = text.strip()
+    whole = _joined(said, lines, 0)
+    if len(whole.encode(errors="replace")) <= MESSAGE_MAX_BYTES or not lines:
+        return whole
+    kept: list[str] = []
+    room = MESSAGE_MAX_BYTES - len(_joined(said, ["", ""], len(lines)).encode(errors="replace"))
+    for line in lines:
+        room -= len(line.encode(errors="replace")) + 1
+        if room < 0:
+            break
+        kept.append(line)
+    return _joined(said, kept, len(lines) - len(kept))
+
+
+def _joined(said: str, lines: Sequence[str], left_out: int) -> str:
+    more = [_LEFT_OUT.format(left_out)] if left_out else []
+    parts = (said, "\n".join((*lines, *more)))
+    return "\n\n".join(part for part in parts if part)
+
+
+def _numbered(number: int, note: str) -> str:
+    """Return a note as an item of a list; its further lines stand under the first."""
+    first, *rest = note.strip().splitlines() or [""]
+    return "\n".join((f"{number}. {first}", *(f"   {line}" for line in rest)))
