@@ -15,13 +15,13 @@ WAIT_S = 60
 class Terminal:
     """A program at a pty."""
 
-    def __init__(self, *command: str) -> None:
+    def __init__(self, *command: str, **more: str) -> None:
         self.seen = ""
         self._place = 0
         self.pid, self._line = pty.fork()
         if self.pid == 0:
             path = {"PYTHONPATH": str(ROOT / "src"), "PATH": "/usr/bin:/bin", "TERM": "dumb"}
-            os.execve(command[0], list(command), path)
+            os.execve(command[0], list(command), {**path, **more})
 
     def until(self, text: str) -> str:
         """Read until a text comes; return what came with it."""

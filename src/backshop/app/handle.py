@@ -135,6 +135,11 @@ class BenchWorkshop:
         )
         return self._ask(Again.get_workflow_inputs, wish)
 
+    def request_changes(self, text: str, *, origin: str = "rpc") -> Answer:
+        """Ask for changes of the Draft that waits, and let the agent work on it as it is."""
+        said = requests.RequestChanges(workbench_id=self.id, text=text, origin=origin)
+        return self._agent(self._ask(self._workshop.request_changes, said).message_id)
+
     def regenerate(self) -> Answer:
         """Let the agent answer the last message again."""
         wish = requests.Regenerate(workbench_id=self.id)

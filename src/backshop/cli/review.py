@@ -65,7 +65,7 @@ def review(door: Door, bench: str, path: str | None, confirm_deletions: bool) ->
     with door.shop() as shop:
         at = shop.workshop(bench)
         if path is not None:
-            whole, notes = _whole_diff(shop, views.ReviewPath(workbench_id=at.id, path=path))
+            whole, notes = whole_diff(shop, views.ReviewPath(workbench_id=at.id, path=path))
             said = [*(f"# {clean(note)}" for note in notes), diff_text(whole)]
             door.show({**encode(whole), "notes": notes}, lambda _: "\n".join(said))
             return
@@ -143,7 +143,7 @@ def discard(door: Door, bench: str, paths: tuple[str, ...], yes: bool) -> None:
     door.show(done, lambda _: f"{said}\nundo: backshop draft undo {at.id}{again}")
 
 
-def _whole_diff(shop: Backshop, about: views.ReviewPath) -> tuple[Diff, tuple[str, ...]]:
+def whole_diff(shop: Backshop, about: views.ReviewPath) -> tuple[Diff, tuple[str, ...]]:
     """Return the difference of one file with all its pages, and the notes of its writes (B12.2).
 
     Begun anew where the Draft changes meanwhile, so that no two pages are of different contents.
@@ -357,7 +357,17 @@ def draft_reconcile(
 
 
 def change_set_text(found: ChangeSet, bench_id: str) -> str:
-    """Return a change set for people."""
+    """Return a change set for people, and how to publish it."""
+    lines = change_lines(found)
+    outside = edited("Draft", found.outside_changes, bench_id)
+    if outside:  # publishing is refused until that is settled
+        return "\n".join([*lines, *outside])
+    lines.append(f"publish exactly this: backshop publish {bench_id} --tree {found.tree}")
+    return "\n".join(lines)
+
+
+def change_lines(found: ChangeSet) -> list[str]:
+    """Return a change set for people: the files, how many, what is true of the turn."""
     facts = fact_lines(found.draft_facts, found.draft_facts_first)
     ahead = found.draft_facts_first or 0
     lines = [*facts[:ahead], *(_entry_text(one) for one in found.entries)]
@@ -370,11 +380,7 @@ def change_set_text(found: ChangeSet, bench_id: str) -> str:
     writers = [told for one in found.writers if (told := who(one))]
     if writers:
         lines.append(f"written by {clean(', '.join(writers))}")
-    outside = edited("Draft", found.outside_changes, bench_id)
-    if outside:  # publishing is refused until that is settled
-        return "\n".join([*lines, *outside])
-    lines.append(f"publish exactly this: backshop publish {bench_id} --tree {found.tree}")
-    return "\n".join(lines)
+    return lines
 
 
 def _entry_text(one: ChangeEntry) -> str:

@@ -244,9 +244,21 @@ def _turn(
     called: str,
     run: Callable[[BenchWorkshop], Answer],
 ) -> Answer:
-    """Run a turn in a thread and show how it goes; Ctrl-C asks it to stop.
+    """Run a turn, show how it goes and what to do next.
 
     `called` is the workbench in the words of the person, for what is shown alone.
+    """
+    done, streamed = watched_turn(door, shop, at, run)
+    _show(door, done, streamed, called)
+    return done
+
+
+def watched_turn(
+    door: Door, shop: Backshop, at: BenchWorkshop, run: Callable[[BenchWorkshop], Answer]
+) -> tuple[Answer, str]:
+    """Run a turn in a thread and show how it goes; Ctrl-C asks it to stop.
+
+    Returns the answer, and how much of its text was shown.
     """
     from backshop.app import About  # loaded when a turn runs (S2.4)
 
@@ -274,8 +286,7 @@ def _turn(
     shown.end()
     if failed:
         raise failed[0]
-    _show(door, done[0], shown.text, called)
-    return done[0]
+    return done[0], shown.text
 
 
 class _Shown:
@@ -344,13 +355,18 @@ def _show(door: Door, done: Answer, streamed: str, bench: str) -> None:
     if door.as_json:
         door.show(encode(done), str)
         return
-    if done.text != streamed:
-        click.echo(clean_lines(done.text))
-    _facts(done)
+    show_answer(done, streamed)
     if done.status == "paused":
         click.echo(f"\nIt can go on: backshop retry {quote(bench)}", err=True)
     elif done.has_draft:
         click.echo(f"\nThe changes wait in a Draft: backshop review {quote(bench)}", err=True)
+
+
+def show_answer(done: Answer, streamed: str) -> None:
+    """Show what was not shown while it came, and what is true of the turn."""
+    if done.text != streamed:
+        click.echo(clean_lines(done.text))
+    _facts(done)
 
 
 def _facts(done: Answer) -> None:
