@@ -32,6 +32,7 @@ server, and anything from elsewhere.
 """
 
 from . import (
+    again,
     benches,
     checkpoints,
     context,
@@ -47,6 +48,7 @@ from . import (
 )
 
 ROUTES = (
+    *again.ROUTES,
     *benches.ROUTES,
     *checkpoints.ROUTES,
     *context.ROUTES,
