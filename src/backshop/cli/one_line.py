@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from backshop.bench import ChangeSet, Diff
 
 NAME_MAX_CHARS = 60
-_FILES_SHOWN, _LINES_SHOWN = 20, 200
+_FILES_SHOWN, _LINES_SHOWN = 20, 80
 _ASKED = "Write this back? y, n, or say what to change"
 
 
@@ -262,7 +262,7 @@ def _rounds(job: Job, ask: Callable[[BenchWorkshop], Answer]) -> Outcome:
         done, streamed = watched_turn(job.door, job.shop, job.at, ask)
         job.said.append(done)
         if not job.door.as_json:
-            show_answer(done, streamed)
+            show_answer(done, streamed, with_facts=not done.has_draft)  # else the review has them
         if done.status not in ENDED_WELL:
             return job.ended("waiting" if done.status == "paused" else "failed")
         if not done.has_draft:

@@ -362,11 +362,12 @@ def _show(door: Door, done: Answer, streamed: str, bench: str) -> None:
         click.echo(f"\nThe changes wait in a Draft: backshop review {quote(bench)}", err=True)
 
 
-def show_answer(done: Answer, streamed: str) -> None:
+def show_answer(done: Answer, streamed: str, *, with_facts: bool = True) -> None:
     """Show what was not shown while it came, and what is true of the turn."""
     if done.text != streamed:
         click.echo(clean_lines(done.text))
-    _facts(done)
+    if with_facts:
+        _facts(done)
 
 
 def _facts(done: Answer) -> None:

@@ -66,8 +66,9 @@ def recipe(material: Material, workflow_id: str, name: str) -> Recipe:
     kept = material.files[: INPUTS_A_STEP * len(works)]
     inputs = _named(kept)
     variables = _Variables(inputs)
-    texts = [_step_text(material, works, number, variables) for number in range(len(works))]
-    places = _placed(inputs, texts)
+    said = [_step_text(material, works, number, variables) for number in range(len(works))]
+    places = _placed(inputs, said)
+    texts = [_with_files(text, inputs) for text in said]
     steps = [
         {
             "id": f"step_{number}",
@@ -189,34 +190,36 @@ def _slug(text: str) -> str:
 def _step_text(
     material: Material, works: Sequence[Work], number: int, variables: _Variables
 ) -> str:
-    """Return what a step asks for: the work, what it is part of, and files it does not name."""
+    """Return what a step asks for: the work, and the request it comes from."""
     parts = [variables.filled(works[number].text[:TEXT_MAX_CHARS])]
     if material.works and not material.is_driven:
         request = variables.filled(material.request[: TEXT_MAX_CHARS // 4])
         quoted = "\n".join(f"> {line}" for line in request.splitlines())
-        parts.append(f"This is part {number + 1} of {len(works)} of this request:\n{quoted}")
+        is_part = f"This is part {number + 1} of {len(works)} of this request:"
+        parts.append(f"{is_part if len(works) > 1 else 'The request it comes from:'}\n{quoted}")
     return "\n\n".join(parts)
 
 
-def _placed(inputs: Sequence[SavedInput], texts: list[str]) -> list[list[SavedInput]]:
-    """Return which step asks for which inputs, and name those in it that its text does not.
-
-    A step asks for those its text names; what nobody names is asked for by the first with room.
-    """
+def _placed(inputs: Sequence[SavedInput], texts: Sequence[str]) -> list[list[SavedInput]]:
+    """Return which step asks for which inputs: the first whose text names one and has room."""
     places: list[list[SavedInput]] = [[] for _ in texts]
     for one in inputs:
-        token = f"{{{{{one.name}}}}}"
-        naming = [number for number, text in enumerate(texts) if token in text]
+        naming = [number for number, text in enumerate(texts) if _token(one) in text]
         for number in (*naming, *range(len(texts))):
             if len(places[number]) < INPUTS_A_STEP:
                 places[number].append(one)
                 break
-    for number, asked in enumerate(places):
-        more = [one for one in asked if f"{{{{{one.name}}}}}" not in texts[number]]
-        if more:
-            lines = (f"- {{{{{one.name}}}}} {_KIND[one.role]}" for one in more)
-            texts[number] += "\n\n" + "\n".join(("Files of this work:", *lines))
     return places
+
+
+def _with_files(text: str, inputs: Sequence[SavedInput]) -> str:
+    """Return the text of a step with the files that it does not name."""
+    more = [f"- {_token(one)} {_KIND[one.role]}" for one in inputs if _token(one) not in text]
+    return "\n".join((f"{text}\n\nFiles of this work:", *more)) if more else text
+
+
+def _token(one: SavedInput) -> str:
+    return f"{{{{{one.name}}}}}"
 
 
 def _title(variables: _Variables, label: str, number: int) -> str:
