@@ -79,6 +79,7 @@ def scene(served: Any) -> dict[str, str]:
         "workshop": f"/bench/{fresh}?stay=1",
         "answer": f"/bench/{told}?stay=1",
         "review": f"/bench/{told}/review",
+        "answers": f"/bench/{told}/answers?a={_first_write(served, told)}",
         "checkpoints": f"/bench/{kept}/checkpoints",
         "published": f"/bench/{kept}",
         "viewer": f"/bench/{fresh}/file/{_a_file(served, fresh)}",
@@ -93,6 +94,12 @@ def scene(served: Any) -> dict[str, str]:
         "settings": "/settings",
     }
     return {**pages, **_further(served, kept, made["checkpoint_id"], ran), **rails_scene(served)}
+
+
+def _first_write(served: Any, bench: str) -> str:
+    """Return the Draft after its first write, to be compared with what it is now."""
+    log = served.call("WorkshopGetToolLog", workbench_id=bench)["entries"]
+    return next(one["draft_revision_id"] for one in log if one.get("draft_revision_id"))
 
 
 def _further(served: Any, kept: str, checkpoint: str, ran: dict[str, Any]) -> dict[str, str]:

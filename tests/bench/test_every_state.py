@@ -38,6 +38,7 @@ HANDLED = {  # the two columns of B7.6: with a Draft, during a run
             *("DraftRevertPath", "DraftRestoreRevision", "DraftUndo", "PublishedRepair"),
             *("DraftCreate", "DraftFolder", "ReviewSetDeletionConfirmations", "PublishedReconcile"),
             *("WorkshopUndoToMessage", "WorkshopRedo", "WorkshopRegenerate", "WorkbenchWriteBack"),
+            "WorkshopRequestChanges",
         ),
         (None, "BENCH_BUSY"),
     ),
@@ -51,6 +52,7 @@ NEEDS_DRAFT = {  # NOT_FOUND: no_draft without one (B12.20, B20)
     *("ReviewGetXlsxCellDiff", "ReviewGetXlsxPreviewGrid", "ReviewGetImagePreview"),
     *("ReviewGetPdfPreviewPage", "ReviewGetDocxPreviewPage", "ReviewGetOdtPreviewPage"),
     *("ReviewGetPptxPreviewSlide", "PublishedReconcile", "DraftFolder"),
+    "WorkshopRequestChanges",
 }
 FREE = {  # commands that change something and ask neither for a Draft nor for quiet
     *("WorkbenchRename", "WorkbenchSetLimits", "WorkshopSwitchModel", "WorkshopSetFlow"),
@@ -132,6 +134,8 @@ class Place(Room):
                 "create": True,
             },
             "DigestSet": {"body": "x"},
+            "DraftCompareRevisions": {"revision_id": self.revision},
+            "DraftGetRevisionDiff": {"revision_id": self.revision, "path": "a.txt"},
             "DraftDeletePath": {"path": "t.csv"},
             "DraftRenamePath": {"path": "a.txt", "new_path": "b.txt"},
             "DraftRescan": {"mode": "revert"},
@@ -161,6 +165,7 @@ class Place(Room):
             "WorkshopGetToolLogEntry": {"entry_id": 1},
             "WorkshopStreamAssistantReply": {"message_id": self.message},
             "WorkshopRegenerate": {"message_id": self.message},
+            "WorkshopRequestChanges": {"text": "smaller"},
             "WorkshopRunAgent": {"message_id": self.message},
             "WorkshopSaveWorkflow": {"name": "Again"},
             "WorkshopSendUserMessage": {"text": "again"},

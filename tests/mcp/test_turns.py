@@ -476,3 +476,68 @@ def test_a_turn_too_many_is_refused_to_an_agent_outside(tmp_path, monkeypatch):
         full.clear()
         agent.research()
         assert chat.state()["active_turn"]["turn_id"] == paused["turn_id"]
+
+
+def drafted(chat: Chat) -> None:
+    """Let the built-in agent make a Draft."""
+    chat.add({"a.txt": "one\n"})
+    chat.play(story(("a.txt", "two\n")), "one")
+    chat.ask("Make it two")
+
+
+@pytest.mark.rule("W24.10", "W13.9", "W7.10")
+def test_a_request_for_changes_opens_the_draft_to_plain_tools(chat, agent):
+    drafted(chat)
+    closed = agent.refused("write_text_file", path="b.txt", content="b")
+    assert closed["error_code"] == "DRAFT_EXISTS"
+    assert "request" not in agent.call("review_draft")
+    message = chat.call("WorkshopRequestChanges", text="Add b.txt")["message_id"]
+
+    asked = agent.call("review_draft")["request"]
+    assert (asked["message_id"], asked["text"]) == (message, "Add b.txt")
+    agent.write("b.txt")
+    assert chat.draft() == {"a.txt": "two\n", "b.txt": "b.txt\n"}
+    since = chat.call("ReviewGetChangeSet", since="last_look")
+    assert [one["path"] for one in since["entries"]] == ["b.txt"]
+    chat.play(story(("a.txt", "three\n")), "two")
+    chat.run(message)
+    closed = agent.refused("write_text_file", path="c.txt", content="c")
+    assert closed["error_code"] == "DRAFT_EXISTS"
+
+
+@pytest.mark.rule("W24.10", "W13.7")
+@pytest.mark.parametrize("goal", [{}, {"goal": "Also one and two"}])
+def test_a_run_takes_up_the_request_for_changes(chat, agent, goal):
+    drafted(chat)
+    message = chat.call("WorkshopRequestChanges", text="Also one and two")["message_id"]
+    other = agent.refused("start_workflow", workflowId="wr.rpi", goal="Something else")
+    assert other["details"]["reason"] == "draft_exists"
+
+    key = {"workflowId": "wr.rpi", "idempotencyKey": "round-of-one", **goal}
+    agent.at = agent.call("start_workflow", **key)
+    assert agent.call("start_workflow", **key)["stateToken"] == agent.at["stateToken"]
+    agent.research()
+    agent.plan()
+    agent.write("one.txt")
+    agent.item(1)
+    agent.write("two.txt")
+    agent.item(2)
+    agent.summary()
+
+    said = [m for m in chat.call("WorkshopGetConversation")["messages"] if m["role"] == "user"]
+    assert [m["text"] for m in said] == ["Make it two", "Also one and two"]
+    assert said[-1]["message_id"] == message
+    assert chat.draft() == {"a.txt": "two\n", "one.txt": "one.txt\n", "two.txt": "two.txt\n"}
+    assert [one["path"] for one in chat.answer()["metadata"]["facts"]["files"]] == [
+        "one.txt",
+        "two.txt",
+    ]
+    assert "unanswered_request_id" not in chat.state()
+    again = agent.refused("start_workflow", workflowId="wr.rpi", goal="More")
+    assert again["details"]["reason"] == "draft_exists"
+
+
+@pytest.mark.rule("W24.10", "W11.30", "B9.1")
+def test_no_tool_asks_for_changes_or_publishes(agent):
+    names = set(agent.offering.tools())
+    assert not {one for one in names if "publish" in one or "request" in one or "discard" in one}

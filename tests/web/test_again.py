@@ -10,7 +10,7 @@ pytestmark = [pytest.mark.needs("browser"), pytest.mark.timeout(180)]
 TURN_MS = 60_000
 
 
-@pytest.mark.rule("U3.10", "W25.1", "W25.4")
+@pytest.mark.rule("U3.11", "W25.1", "W25.4")
 def test_a_turn_is_saved_from_its_details_and_run_on_another_file(served, new_page):
     bench = served.bench("Again", {"one.md": "red", "two.md": "green"})
     steps = [
@@ -48,7 +48,7 @@ def test_a_turn_is_saved_from_its_details_and_run_on_another_file(served, new_pa
     assert changed["path"] == "two.md"
 
 
-@pytest.mark.rule("U3.10", "U1.4")
+@pytest.mark.rule("U3.11", "U1.4")
 def test_without_scripts_a_workflow_runs_by_a_plain_form(served):
     bench = served.bench("Plain", {"one.md": "red", "two.md": "green"})
     play(

@@ -26,6 +26,7 @@ COMMON = {
 STATE = {
     "can_redo",
     "can_regenerate",
+    "can_request_changes",
     "can_send",
     "default_model_id",
     "flow",
@@ -159,6 +160,7 @@ def test_the_state_sums_up_the_conversation_at_every_moment(chat):
     back = chat.state()
 
     assert set(empty) == STATE
+    assert (empty["can_request_changes"], drafted["can_request_changes"]) == (False, True)
     assert (empty["can_send"], empty["can_regenerate"], empty["reminder"]) == (True, False, "none")
     assert set(ready) == STATE | {"conversation_head_id", "head_type", "regenerate_target_id"}
     assert (ready["head_type"], ready["regenerate_target_id"]) == ("user_message", question)

@@ -6,7 +6,7 @@ are the typed values behind the JSON of the other doors.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -135,14 +135,39 @@ class BenchWorkshop:
         )
         return self._ask(Again.get_workflow_inputs, wish)
 
-    def request_changes(self, text: str, *, origin: str = "rpc") -> Answer:
-        """Ask for changes of the Draft that waits, and let the agent work on it as it is."""
-        said = requests.RequestChanges(workbench_id=self.id, text=text, origin=origin)
-        return self._agent(self._ask(self._workshop.request_changes, said).message_id)
+    def request_changes(
+        self,
+        text: str = "",
+        *,
+        comments: Sequence[str] | None = None,
+        ask: bool = False,
+        model: str | None = None,
+        origin: str = "rpc",
+    ) -> Answer:
+        """Ask for changes of the Draft that waits, and let the agent make them in it.
 
-    def regenerate(self) -> Answer:
-        """Let the agent answer the last message again."""
-        wish = requests.Regenerate(workbench_id=self.id)
+        `comments` are the ids of those it brings up, every open one without; with `ask` it only
+        answers. `model` answers this once.
+
+        Raises:
+            NotFound: `no_draft`.
+        """
+        said = requests.RequestChanges(
+            workbench_id=self.id,
+            text=text,
+            comment_ids=None if comments is None else tuple(comments),
+            mode="ask" if ask else "agent",
+            origin=origin,
+        )
+        sent = self._ask(self._workshop.request_changes, said)
+        return self._agent(sent.message_id, model=model)
+
+    def regenerate(self, *, note: str | None = None, model: str | None = None) -> Answer:
+        """Let the agent answer the last message again.
+
+        `note` is what you add to the message this time, `model` who answers this once.
+        """
+        wish = requests.Regenerate(workbench_id=self.id, note=note, model_id=model)
         return self._answer(self._ask(self._workshop.regenerate, wish))
 
     def retry(self) -> Answer:
@@ -249,10 +274,11 @@ class BenchWorkshop:
 
     # ------------------------------------------------------------ the Draft
 
-    def review(self, *, confirm_deletions: bool = False) -> ChangeSet:
+    def review(self, *, confirm_deletions: bool = False, since: str | None = None) -> ChangeSet:
         """Return all that the Draft changes; its `tree` is what to publish.
 
-        With `confirm_deletions` every deletion of the Draft is agreed to first.
+        With `confirm_deletions` every deletion of the Draft is agreed to first; with `since`
+        `last_look` the list is of what changed since changes were asked for last.
 
         Raises:
             BenchBusy: `draft_changed`, somebody wrote to it each time it was listed.
@@ -264,16 +290,16 @@ class BenchWorkshop:
             agreed = requests.ReviewSetDeletionConfirmations(workbench_id=self.id, paths=gone)
             self._ask(Bench.review_set_deletion_confirmations, agreed)
         for _ in range(_REVIEW_TRIES):
-            found = self._listed()
+            found = self._listed(since)
             if found is not None:
                 return found
         raise BenchBusy("the Draft changes while it is listed", reason="draft_changed")
 
-    def _listed(self) -> ChangeSet | None:
+    def _listed(self, since: str | None) -> ChangeSet | None:
         """Return the whole list, None when its pages are not of one Draft (B11.3)."""
         from backshop.bench import Bench, requests
 
-        wish = requests.ReviewGetChangeSet(workbench_id=self.id, limit=_REVIEW_PAGE)
+        wish = requests.ReviewGetChangeSet(workbench_id=self.id, limit=_REVIEW_PAGE, since=since)
         found = self._ask(Bench.review_get_change_set, wish)
         while found.next_cursor is not None:
             following = replace(wish, cursor=found.next_cursor)
@@ -311,6 +337,7 @@ class BenchWorkshop:
         workflow: str | None = None,
         flow: str | None = None,
         inputs: Mapping[str, str] | None = None,
+        model: str | None = None,
     ) -> Answer:
         wish = requests.RunAgent(
             workbench_id=self.id,
@@ -318,6 +345,7 @@ class BenchWorkshop:
             workflow_id=workflow,
             flow=flow,
             inputs=dict(inputs) if inputs else None,
+            model_id=model,
         )
         return self._answer(self._ask(self._workshop.run_agent, wish))
 

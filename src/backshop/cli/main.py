@@ -26,6 +26,7 @@ LAZY = {
     "redo": ("workshop:redo", "Take the last rewind back."),
     "regenerate": ("workshop:regenerate", "Let the agent answer again."),
     "retry": ("workshop:retry", "Go on with a turn that stopped, or try it again."),
+    "revise": ("workshop:revise", "Ask for changes of a Draft that waits."),
     "rewind": ("workshop:rewind", "Go back to an earlier message, files included."),
     "send": ("workshop:send", "Ask the agent to do something in a workbench."),
     "checkpoint": ("checkpoint:checkpoint", "States of Published that can be brought back."),

@@ -59,19 +59,35 @@ SIGNS = {"ADDED": "+", "MODIFIED": "~", "DELETED": "-", "RENAMED": ">"}
 @BENCH
 @click.argument("path", required=False)
 @click.option("--confirm-deletions", is_flag=True, help="Agree to every deletion of the Draft.")
+@click.option(
+    "--since",
+    type=click.Choice(["start", "last"]),
+    default="start",
+    help="All of it, or what changed since changes were asked for last.",
+)
 @pass_door
-def review(door: Door, bench: str, path: str | None, confirm_deletions: bool) -> None:
+def review(door: Door, bench: str, path: str | None, confirm_deletions: bool, since: str) -> None:
     """Show what the Draft changes, or the difference of one PATH."""
+    looked = "last_look" if since == "last" else None
     with door.shop() as shop:
         at = shop.workshop(bench)
         if path is not None:
-            whole, notes = whole_diff(shop, views.ReviewPath(workbench_id=at.id, path=path))
+            about = views.ReviewPath(workbench_id=at.id, path=path, since=looked)
+            whole, notes = whole_diff(shop, about)
             said = [*(f"# {clean(note)}" for note in notes), diff_text(whole)]
             door.show({**encode(whole), "notes": notes}, lambda _: "\n".join(said))
             return
-        found = at.review(confirm_deletions=confirm_deletions)
+        found = at.review(confirm_deletions=confirm_deletions, since=looked)
         door.show(found, lambda value: change_set_text(value, at.id))
-        remember(shop.config.home, at.id, found)
+        if looked is None or _has_seen_the_rest(shop, at.id, found):
+            remember(shop.config.home, at.id, found)
+
+
+def _has_seen_the_rest(shop: Backshop, bench_id: str, found: ChangeSet) -> bool:
+    """Whether all that is not in a list since the last look was shown here before (B9.15)."""
+    draft = shop.ask(Bench.draft_get_state, requests.BenchRequest(workbench_id=bench_id))
+    seen = recall(shop.config.home, bench_id, found.draft_id)
+    return draft.last_round is not None and seen in (draft.last_round.tree, found.tree)
 
 
 @click.command(cls=DoorCommand)
@@ -370,7 +386,8 @@ def change_lines(found: ChangeSet) -> list[str]:
     """Return a change set for people: the files, how many, what is true of the turn."""
     facts = fact_lines(found.draft_facts, found.draft_facts_first)
     ahead = found.draft_facts_first or 0
-    lines = [*facts[:ahead], *(_entry_text(one) for one in found.entries)]
+    partly = ["since changes were asked for last:"] * (found.reference_source == "last_look")
+    lines = [*partly, *facts[:ahead], *(_entry_text(one) for one in found.entries)]
     number = found.counts
     lines.append(
         f"{number.added} added, {number.modified} modified, {number.renamed} renamed, "

@@ -185,12 +185,41 @@ def redo(door: Door, bench: str) -> None:
 
 @click.command(cls=DoorCommand)
 @BENCH
+@click.argument("text", default="")
+@click.option("--ask", is_flag=True, help="Only a question about the Draft; change nothing.")
+@click.option("--model", help="Let this model answer, this once.")
 @click.pass_context
 @pass_door
-def regenerate(door: Door, ctx: click.Context, bench: str) -> None:
-    """Let the agent answer the last message of BENCH again."""
+def revise(
+    door: Door, ctx: click.Context, bench: str, text: str, ask: bool, model: str | None
+) -> None:
+    """Ask for changes of the Draft that waits in BENCH; the agent makes them in it."""
+
+    def say(at: BenchWorkshop) -> Answer:
+        return at.request_changes(text, ask=ask, model=model, origin="cli")
+
     with door.shop() as shop:
-        done = _turn(door, shop, shop.workshop(bench), bench, lambda at: at.regenerate())
+        done = _turn(door, shop, shop.workshop(bench), bench, say, is_round=not ask)
+    if done.status not in ENDED_WELL:
+        ctx.exit(1)
+
+
+@click.command(cls=DoorCommand)
+@BENCH
+@click.option("--note", help="What to add to the message this time.")
+@click.option("--model", help="Let this model answer, this once.")
+@click.pass_context
+@pass_door
+def regenerate(
+    door: Door, ctx: click.Context, bench: str, note: str | None, model: str | None
+) -> None:
+    """Let the agent answer the last message of BENCH again."""
+
+    def again(at: BenchWorkshop) -> Answer:
+        return at.regenerate(note=note, model=model)
+
+    with door.shop() as shop:
+        done = _turn(door, shop, shop.workshop(bench), bench, again)
     if done.status not in ENDED_WELL:
         ctx.exit(1)
 
@@ -243,13 +272,16 @@ def _turn(
     at: BenchWorkshop,
     called: str,
     run: Callable[[BenchWorkshop], Answer],
+    *,
+    is_round: bool = False,
 ) -> Answer:
     """Run a turn, show how it goes and what to do next.
 
-    `called` is the workbench in the words of the person, for what is shown alone.
+    `called` is the workbench in the words of the person, for what is shown alone. After a round on
+    a Draft the review can be of what it changed.
     """
     done, streamed = watched_turn(door, shop, at, run)
-    _show(door, done, streamed, called)
+    _show(door, done, streamed, called, is_round=is_round)
     return done
 
 
@@ -350,7 +382,7 @@ class _Shown:
             click.echo(line, err=True)
 
 
-def _show(door: Door, done: Answer, streamed: str, bench: str) -> None:
+def _show(door: Door, done: Answer, streamed: str, bench: str, *, is_round: bool) -> None:
     """Show the answer, and what to do next if files were changed."""
     if door.as_json:
         door.show(encode(done), str)
@@ -360,6 +392,10 @@ def _show(door: Door, done: Answer, streamed: str, bench: str) -> None:
         click.echo(f"\nIt can go on: backshop retry {quote(bench)}", err=True)
     elif done.has_draft:
         click.echo(f"\nThe changes wait in a Draft: backshop review {quote(bench)}", err=True)
+        if is_round:
+            click.echo(
+                f"What this changed in it: backshop review {quote(bench)} --since last", err=True
+            )
 
 
 def show_answer(done: Answer, streamed: str, *, with_facts: bool = True) -> None:
@@ -434,12 +470,16 @@ def _transcript(page: Conversation) -> str:
     lines = []
     for one in page.messages:
         what = str(one.event_kind or one.role)
+        if one.metadata.get("on_draft"):
+            what = "request for changes"
         name = who(one.by)
         said = what if name is None else name if what == "user" else f"{what} by {name}"
         note = "" if one.status == "complete" else f" ({one.status})"
         lines.append(f"[{one.created_at}] {clean(said)}{note}  {one.message_id}")
         if one.text:
             lines.append(clean_lines(one.text))
+        if one.type == "assistant_message" and one.metadata.get("note"):
+            lines.append(f"(asked again: {clean_lines(str(one.metadata['note']))})")
         lines += fact_lines(one.facts_lines or (), one.facts_first)
     return "\n".join(lines) or "nothing was said yet"
 

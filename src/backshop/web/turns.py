@@ -48,7 +48,9 @@ async def turn(request: Request) -> Response:
     except Exception as error:  # a surface's outermost handler
         return fault_response(error)
     if is_form:
-        return RedirectResponse(f"/bench/{bench_id}?stay=1", status_code=303)
+        is_round = wish.get("on_draft") and wish.get("mode") != "ask" and "error" not in answer
+        stay = "" if is_round else "?stay=1"  # a round that is over leads back to the review
+        return RedirectResponse(f"/bench/{bench_id}{stay}", status_code=303)
     return JSONResponse(answer, status_code=200 if "error" in answer else 202)
 
 
@@ -73,9 +75,11 @@ def begin(call: Call, bench_id: str, wish: dict[str, Any]) -> dict[str, Any]:
         said = {**named, **_picked(wish, "text", "mode", "client_message_id"), "origin": "web"}
         if said.get("mode") == PLAN_FIRST:
             said, flow = {**said, "mode": "agent"}, {**flow, "flow": "rpi"}
-        message_id = call("WorkshopSendUserMessage", said)["message_id"]
+        is_on_draft = bool(wish.get("on_draft"))  # asked for from the review (W24.1)
+        command = "WorkshopRequestChanges" if is_on_draft else "WorkshopSendUserMessage"
+        message_id = call(command, said)["message_id"]
     if wish.get("regenerate"):
-        again = {**named, **_picked(wish, "message_id", "mode")}
+        again = {**named, **_picked(wish, "message_id", "mode", "note", "model_id")}
         work = _begin(call, "WorkshopRegenerate", again)
     elif not message_id:
         raise ValidationFailed("a turn needs a text or a message", reason="bad_params")

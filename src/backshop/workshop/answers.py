@@ -173,6 +173,7 @@ class ActiveTurn:
     message_id: str
     started_at: str
     cancel_requested: bool
+    mode: str = "agent"
     run_id: str | None = None
     phase: str | None = None
     current_item: int | None = None

@@ -63,14 +63,15 @@ class RunAgent(WorkbenchOnly):
     """Let the agent answer a message, or go on where it stopped.
 
     A workflow of the catalogue may drive the turn in place of the usual one (W13.10), and a turn
-    that begins may have another flow than its workbench (W1.4). `inputs` are the files that the
-    workflow asks for, by name (W25.4).
+    that begins may have another flow than its workbench (W1.4), and another model this once.
+    `inputs` are the files that the workflow asks for, by name (W25.4).
     """
 
     message_id: str
     workflow_id: str | None = None
     flow: str | None = None
     inputs: dict[str, str] | None = None
+    model_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -81,6 +81,7 @@ def _active(turn: Turn | None) -> answers.ActiveTurn | None:
         item_label=item.label if item else None,
         started_at=timestamp(turn.started_ms),
         cancel_requested=turn.is_cancel_asked,
+        mode=turn.mode,
     )
 
 

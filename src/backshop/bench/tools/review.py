@@ -41,7 +41,8 @@ def _review(params: ReviewDraft, *, context: ToolContext) -> ToolResult:
 REVIEW_DRAFT = Tool(
     "review_draft",
     "Show what the Draft changes: all files, or the difference of one (cells, rows or lines, with "
-    "how many there are in all; cursor goes on). Read-only; publishing is the person's.",
+    "how many there are in all; cursor goes on). `request` is what the person wants changed in it "
+    "and nobody took up. Read-only; publishing is the person's.",
     ReviewDraft,
     _review,
     effects="read",

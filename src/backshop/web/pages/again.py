@@ -1,4 +1,4 @@
-"""`/bench/{id}/again`: a finished turn kept as a workflow, and saved ones run here (U3.10, W25)."""
+"""`/bench/{id}/again`: a finished turn kept as a workflow, and saved ones run here (U3.11, W25)."""
 
 from __future__ import annotations
 

@@ -37,6 +37,7 @@ ROW_MAX_DIGITS = 8  # more than any sheet has rows
 SECTIONS_SHOWN = 12  # changed sections of a document on one page
 LABELS = {
     "draft_start_snapshot": "Reference (Draft start)",
+    "last_look": "Last look (when changes were asked for)",
     "published_current_fallback": "Published (current)",
     "none": "no reference",
 }
@@ -65,13 +66,32 @@ def review(visit: Visit) -> Page:
     if not context["draft"].has_draft:
         shown = {**context, **files_context(visit)}
         return Page(template="review_none.html", title="Review", context=shown)
-    request = requests.ReviewGetChangeSet(workbench_id=visit.params["bench_id"], limit=LISTED)
+    since = _since(visit)
+    request = requests.ReviewGetChangeSet(
+        workbench_id=visit.params["bench_id"], limit=LISTED, since=since
+    )
     found = visit.ask(Bench.review_get_change_set, request)
     wanted = visit.query.get("file") or (found.entries[0].path if found.entries else None)
     context |= {"set": found, "wanted": wanted, "label": LABELS[found.reference_source]}
+    context |= {"since": since, "also": _also(visit)}
     context["writers"] = [who for one in found.writers if (who := visit.who(one))]
     context |= _file(visit, wanted) if wanted else {"file": None}
     return Page(template="review.html", title="Review", context=context)
+
+
+def _since(visit: Visit) -> str | None:
+    """Return what the Draft is compared with: the last look, where that is asked for (W24.6)."""
+    return "last_look" if visit.query.get("since") == "last_look" else None
+
+
+def _also(visit: Visit) -> str:
+    """Return what addresses of this review carry."""
+    return "&since=last_look" if _since(visit) else ""
+
+
+def _reference(visit: Visit) -> str:
+    """Return the version that files are compared with."""
+    return "LAST_LOOK" if _since(visit) else "REFERENCE"
 
 
 def one_file(visit: Visit) -> Page | Response:
@@ -83,10 +103,10 @@ def one_file(visit: Visit) -> Page | Response:
 
 def _file(visit: Visit, path: str) -> dict[str, Any]:
     """Return everything the view of one file shows; what fails is shown as an error in it."""
-    about = views.ReviewPath(workbench_id=visit.params["bench_id"], path=path)
+    about = views.ReviewPath(workbench_id=visit.params["bench_id"], path=path, since=_since(visit))
     entry, error = tried(visit, Bench.review_get_entry, about)
     if entry is None:
-        return {"file": {"path": path}, "entry": None, "error": error, "view": None}
+        return {"file": {"path": path}, "entry": None, "error": error, "view": None, "also": ""}
     summary, _ = tried(visit, Bench.review_get_summary, about)
     offered = VIEWS.get(entry.file_kind, ("changes",))
     shown = visit.query.get("as", offered[0])
@@ -100,7 +120,8 @@ def _file(visit: Visit, path: str) -> dict[str, Any]:
         "summary": summary,
         "offered": offered,
         "shown": shown,
-        "view": view,
+        "view": {**view, "reference": LABELS["last_look"] if _since(visit) else None},
+        "also": _also(visit),
         "mode": "split" if visit.query.get("mode") == "split" else "unified",
         "column": diffs.column_name,
     }
@@ -117,7 +138,8 @@ def _view(visit: Visit, entry: ChangeEntry, shown: str) -> dict[str, Any]:
 
 
 def _about(visit: Visit, entry: ChangeEntry) -> views.ReviewPath:
-    return views.ReviewPath(workbench_id=visit.params["bench_id"], path=entry.path)
+    bench_id = visit.params["bench_id"]
+    return views.ReviewPath(workbench_id=bench_id, path=entry.path, since=_since(visit))
 
 
 def _diff(
@@ -147,7 +169,7 @@ def _cells(visit: Visit, entry: ChangeEntry) -> dict[str, Any]:
     if found is None:
         return {"kind": "cells", "error": error}
     if not isinstance(found.body, Cells):  # only one side has it: its sheets as they are
-        version = "DRAFT" if entry.kind == "ADDED" else "REFERENCE"
+        version = "DRAFT" if entry.kind == "ADDED" else _reference(visit)
         grid, error = _grid(visit, entry, version, sheet, 0, ONE_SIDE_ROWS)
         return {"kind": "sheet", "grid": grid, "version": version, "error": error, "diff": found}
     hint = found.focus_hint or {}
@@ -165,6 +187,7 @@ def _grid(
         workbench_id=visit.params["bench_id"],
         path=entry.path,
         version=version,
+        since=_since(visit),
         sheet=sheet,
         row_start=first,
         row_count=rows,
@@ -187,7 +210,7 @@ def _plain_sheet(
         first = int(asked)
     grid, _ = _grid(visit, entry, "DRAFT", shown, first, PLAIN_ROWS)
     if grid is None or grid["missing"]:  # a sheet that goes
-        grid, _ = _grid(visit, entry, "REFERENCE", shown, first, PLAIN_ROWS)
+        grid, _ = _grid(visit, entry, _reference(visit), shown, first, PLAIN_ROWS)
     ways = _rows_around(first, grid["row_count"]) if grid else {}
     found = (grid or {}).get("changes")
     marks = {one["cell"]: diffs.shown_cell(one) for one in found or ()}
@@ -236,18 +259,19 @@ def _document(visit: Visit, entry: ChangeEntry) -> dict[str, Any]:
 def _document_pictures(visit: Visit, entry: ChangeEntry) -> list[dict[str, Any]]:
     """Return the pictures the document has now, marked, and those that go."""
     bench_id, path = visit.params["bench_id"], entry.path
-    viewer = visit.shop.benches.viewer
+    viewer, reference = visit.shop.benches.viewer, _reference(visit)
     try:
-        before = viewer.pictures_inside(bench_id, "REFERENCE", path)
+        before = viewer.pictures_inside(bench_id, reference, path)
         after = viewer.pictures_inside(bench_id, "DRAFT", path)
     except BackshopError:
         return []  # the view itself says what is wrong with the file
     about = views.FileRequest(workbench_id=bench_id, path=path, view="draft")
     now = partial(inside, bench_id, "DRAFT", path)
-    then = partial(inside, bench_id, "REFERENCE", path)
+    then = partial(inside, bench_id, reference, path)
     shown = document_pictures(visit, about, now, None) if after else []
     about = replace(about, path=entry.old_path or path, view="published")
-    gone = document_pictures(visit, about, then, None) if before else []
+    is_kept = before and not _since(visit)  # where they stood at a look is not kept
+    gone = document_pictures(visit, about, then, None) if is_kept else []
     return marked_pictures(shown, before, after, gone, then)
 
 
@@ -258,7 +282,7 @@ def _deck(visit: Visit, entry: ChangeEntry) -> dict[str, Any]:
     assert isinstance(found.body, Parts)
     slide = found.body.chosen
     places = {
-        "before": ("REFERENCE", entry.old_path or entry.path),
+        "before": (_reference(visit), entry.old_path or entry.path),
         "after": ("DRAFT", entry.path),
     }
     sides = {
@@ -308,7 +332,7 @@ def _two_pictures(
 ) -> dict[str, Any]:
     """Return a page of both versions, each by its own number; None where it has no such."""
     sides, problem = {}, None
-    for name, version, at in (("before", "REFERENCE", before), ("after", "DRAFT", after)):
+    for name, version, at in (("before", _reference(visit), before), ("after", "DRAFT", after)):
         sides[name], error = (None, None) if at is None else _picture(visit, entry, version, at)
         problem = problem or error
     found = [side for side in sides.values() if side]

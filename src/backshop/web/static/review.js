@@ -5,6 +5,7 @@ import { virtual } from "./virtual.js";
 import { workbook } from "./sheet.js";
 import { pictures } from "./pictures.js";
 import { unfold } from "./lines.js";
+import { askForChanges } from "./asking.js";
 
 const workbench_id = document.body.dataset.bench;
 const holder = $("#changes");
@@ -15,6 +16,7 @@ function start() {
   const heading = $("#review-heading");
   const tree = holder.dataset.tree;
   const kept = `review:${workbench_id}:${holder.dataset.draftId}`;
+  const since = holder.dataset.since ? { since: holder.dataset.since } : {}; // what the Draft is compared with
   const viewed = JSON.parse(localStorage.getItem(kept) || "{}");
   const GROUPS = { ADDED: ["+", "Added"], MODIFIED: ["~", "Changed"], RENAMED: ["→", "Renamed"], DELETED: ["−", "Deleted"] };
   const ICONS = { xlsx: "sheet", csv: "sheet", docx: "doc", odt: "doc", pptx: "slides", pdf: "pdf", image: "image", text: "text" };
@@ -30,10 +32,10 @@ function start() {
   const files = () => rows.filter((row) => row.entry).map((row) => row.entry);
 
   async function fetchAll() {
-    let page = await call("ReviewGetChangeSet", { workbench_id, limit: 5000 });
+    let page = await call("ReviewGetChangeSet", { workbench_id, limit: 5000, ...since });
     const found = [...page.entries];
     while (page.next_cursor) {
-      page = await call("ReviewGetChangeSet", { workbench_id, limit: 5000, cursor: page.next_cursor });
+      page = await call("ReviewGetChangeSet", { workbench_id, limit: 5000, cursor: page.next_cursor, ...since });
       found.push(...page.entries);
     }
     entries = found;
@@ -75,7 +77,7 @@ function start() {
       title: entry.old_path ? `${entry.old_path} → ${entry.path}` : entry.path, "data-path": entry.path,
     }, el("span", { class: "change-sign" }, GROUPS[entry.kind][0]), el("span", { class: "unseen" }, `${GROUPS[entry.kind][1]}: `),
     icon(ICONS[entry.file_kind] || "file"), el("span", { class: "file-name" }, entry.path), delta(entry),
-    entry.kind === "DELETED" && !entry.deletion_confirmed ? el("span", { class: "badge danger" }, "agree?") : null,
+    entry.kind === "DELETED" && entry.deletion_confirmed === false ? el("span", { class: "badge danger" }, "agree?") : null,
     isViewed(entry) ? el("span", { class: "seen", title: "Viewed" }, icon("check"), el("span", { class: "unseen" }, "viewed")) : null);
   }
   const indexOf = (path) => rows.findIndex((row) => row.entry?.path === path);
@@ -93,7 +95,7 @@ function start() {
   async function open(path, query = "", { focus = false, push = true } = {}) {
     current = path;
     place = -1;
-    const address = `?file=${encodeURIComponent(path)}${query}`;
+    const address = `?file=${encodeURIComponent(path)}${since.since ? `&since=${since.since}` : ""}${query}`;
     if (push) history.replaceState(null, "", address);
     redraw();
     const at = indexOf(path);
@@ -127,7 +129,7 @@ function start() {
     if (grid) {
       grid.id = "review-grid";
       book = await workbook(grid, {
-        command: "ReviewGetXlsxPreviewGrid", request: { workbench_id, path: grid.dataset.path },
+        command: "ReviewGetXlsxPreviewGrid", request: { workbench_id, path: grid.dataset.path, ...since },
         sheet: grid.dataset.sheet, row: grid.dataset.row, sheets: JSON.parse(grid.dataset.sheets),
         first: grid.dataset.first ? { sheet: grid.dataset.firstSheet, cell: grid.dataset.first } : null,
       });
@@ -178,29 +180,29 @@ function start() {
     event.preventDefault();
     if (link.dataset.mode) localStorage.setItem("diff-mode", link.dataset.mode);
     const query = new URL(link.href).searchParams;
-    query.delete("file");
-    query.delete("mode");
+    for (const name of ["file", "mode", "since"]) query.delete(name);
     open(current, [...query].map(([key, value]) => `&${key}=${encodeURIComponent(value)}`).join(""));
   });
   on(view, "click", ".cell-list tr[data-cell]", (_, row) => book?.jump(row.dataset.sheet, row.dataset.cell));
 
   // ------------------------------------------------------------ what keeps it from being published
   function gate(page) {
-    const open = entries.filter((one) => one.deletion_confirmed === false);
+    const open = page.unconfirmed_count ?? 0; // of the whole Draft, whatever is listed
     const moved = page.tree !== tree;
     const outside = page.outside_changes?.length;
     const button = $("#publish");
-    for (const one of $$('[data-opens="ask-publish"]')) one.disabled = Boolean(open.length || moved || outside); // the bar's too
+    for (const one of $$('[data-opens="ask-publish"]')) one.disabled = Boolean(open || moved || outside); // the bar's too
     $("#draft-moved").hidden = !moved;
     const why = $("#why-not");
-    why.hidden = !open.length && !outside;
-    if (open.length && !outside) $("span", why).textContent = `${open.length} deletion${open.length === 1 ? " waits" : "s wait"} for your agreement before this can be published.`;
+    why.hidden = !open && !outside;
+    if (open && !outside) $("span", why).textContent = `${open} deletion${open === 1 ? " waits" : "s wait"} for your agreement before this can be published.`;
     const all = $(".confirm-all", why);
     if (all) {
-      all.hidden = !open.length;
+      const paths = since.since ? page.unconfirmed ?? [] : entries.filter((one) => one.deletion_confirmed === false).map((one) => one.path);
+      all.hidden = !paths.length;
       for (const old of $$("[name='paths[]']", all)) old.remove();
-      all.append(...open.map((one) => el("input", { type: "hidden", name: "paths[]", value: one.path })));
-      $("button", all).textContent = open.length === 1 ? "Agree to 1 deletion" : `Agree to ${open.length} deletions`;
+      all.append(...paths.map((path) => el("input", { type: "hidden", name: "paths[]", value: path })));
+      $("button", all).textContent = paths.length === 1 ? "Agree to 1 deletion" : `Agree to ${paths.length} deletions`;
     }
     if (button.disabled) button.setAttribute("aria-describedby", moved ? "draft-moved" : "why-not");
     else button.removeAttribute("aria-describedby");
@@ -221,6 +223,7 @@ function start() {
     await refresh();
     if (current) await open(current);
   });
+  if ($("#ask-changes")) askForChanges($("#ask-changes"), workbench_id);
   let isLeaving = false; // by our own Publish or Discard, which say themselves where to go
   on(document, "submit", 'form[data-command="DraftPublish"], form[data-command="DraftDiscard"]', () => { isLeaving = true; });
   document.addEventListener("draft", (event) => {

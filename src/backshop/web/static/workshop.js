@@ -45,11 +45,11 @@ function show() {
   $("#paused").hidden = !paused;
   $("#draft-actions").hidden = isBusy || !state.has_draft;
   const wasHidden = $("#composer").hidden;
-  $("#composer").hidden = isBusy || state.has_draft;
+  $("#composer").hidden = isBusy || !state.can_send;
   if (wasHidden && document.activeElement === document.body) composer.focus(); // back to where somebody wrote
   const wasBlocked = isBlocked;
-  isBlocked = !$("#draft-actions").hidden;
-  if (isBlocked && !wasBlocked) say("The composer is blocked: publish or discard the Draft to go on talking", { assertive: true });
+  isBlocked = !$("#draft-actions").hidden && !state.can_send;
+  if (isBlocked && !wasBlocked) say("The composer is blocked: ask for changes in the review, or publish or discard the Draft to go on talking", { assertive: true });
   if (turn) showTurn(turn);
   else if (isBeginning) showBeginning();
   if (paused) $("#paused-text").textContent = pausedText(paused);
@@ -163,7 +163,7 @@ function refused(answer, wish) {
 
 async function consent(again) {
   let isAllowed = false;
-  await act(async () => { isAllowed = await allowSending({ ...here, model_id: state.model_id }); });
+  await act(async () => { isAllowed = await allowSending({ ...here, model_id: again?.model_id ?? state.model_id }); });
   if (isAllowed && again) await submit(again);
 }
 
@@ -246,10 +246,19 @@ async function moved(command, request) {
 async function regenerate(message_id) {
   const own = document.getElementById(message_id);
   const question = own?.classList.contains("assistant") ? $$(".message.user", transcript.root).filter((one) => one.dataset.turn && one.dataset.turn === own.dataset.turn).at(-1)?.dataset.message : message_id;
-  const words = ({ discarded_count: count }) => [el("p", {}, count ? `The answer and what came after it are set aside (${count} ${count === 1 ? "record" : "records"}); the agent answers again. Afterwards “Back to the other answer” brings them back.` : "The agent answers this message.")];
+  const note = el("textarea", { id: "again-note", rows: "2", maxlength: "4000" });
+  const model = $("#model")?.cloneNode(true);
+  if (model) { model.id = "again-model"; model.removeAttribute("name"); model.value = state.model_id; }
+  const more = [
+    el("div", { class: "field" }, el("label", { for: "again-note" }, "With this note, if you like"), note),
+    model ? el("div", { class: "field" }, el("label", { for: "again-model" }, "Model, this once"), model) : null,
+  ].filter(Boolean);
+  const words = ({ discarded_count: count }) => [el("p", {}, count ? `The answer and what came after it are set aside (${count} ${count === 1 ? "record" : "records"}); the agent answers again. Afterwards “Back to the other answer” brings them back.` : "The agent answers this message."), ...more];
   let answer = null;
   const asked = await act(async () => { answer = await askWay("Regenerate the answer?", question ?? message_id, words, "Regenerate"); });
-  if (asked && answer) await begin({ regenerate: true, message_id, ...(answer === "plain" ? {} : { mode: answer }) });
+  const other = model && model.value !== state.model_id ? { model_id: model.value } : {};
+  const added = note.value.trim() ? { note: note.value } : {};
+  if (asked && answer) await begin({ regenerate: true, message_id, ...added, ...other, ...(answer === "plain" ? {} : { mode: answer }) });
 }
 
 async function restore(checkpoint_id) {
@@ -421,10 +430,11 @@ follow(here, {
     $("#tool").textContent = "";
     underway("");
     proposal = "";
+    const isQuestion = state.active_turn?.mode === "ask"; // its answer is read here
     await refresh();
     transcript.withdraw();
     if (ENDS[data.status]) say(ENDS[data.status], { assertive: true });
-    if (data.has_draft && data.status === "complete") { say("Draft changes are ready for review"); location.assign(`/bench/${bench}/review`); return; }
+    if (data.has_draft && data.status === "complete" && !isQuestion) { say("Draft changes are ready for review"); location.assign(`/bench/${bench}/review`); return; }
     composer.focus();
   },
   WorkshopUndoCompleted: () => { if (!isBeginning) say("Rewound"); return refresh(); }, // else it made room for another answer

@@ -35,8 +35,7 @@ def regenerate(
     turns.require_manifest(bench_id)
     flow = flow_with(adapter, turns.flow_of(known))
     wish = turns.wish(bench_id, found.record.message_id, adapter, flow)
-    instead_of = usual if adapter.model_id != usual else None
-    wish = replace(wish, note=note, instead_of=instead_of)
+    wish = replace(wish, note=note, instead_of=usual if request.model_id else None)
     before = decide.earlier_run(known, found.record, wish.workflow_id) if wish.run_id else None
     first = None
     if before is not None and before.run_id is not None and before.session_id is not None:

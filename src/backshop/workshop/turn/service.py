@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import timedelta
 
 from backshop.base.acting import AGENT, OWNER, By, acting_as, acting_user, agent_acting
@@ -107,14 +108,17 @@ class Turns:
             return self._resumed(bench_id, known, found.turn, is_by_worker)
         flow = flow or decide.flow_named(request.flow) or self.flow_of(known)
         inputs = self._inputs(known, request)
+        usual = self.model_of(known)
         try:
-            adapter = self.adapter(bench_id, self.model_of(known), flow)
+            adapter = self.adapter(bench_id, request.model_id or usual, flow)
         except (ModelUnavailable, ConsentRequired, ProviderNotConfigured) as error:
             with suppress(BackshopError):  # whatever keeps the mark away must not hide the reason
                 self._refused(bench_id, found.record.message_id, problem_of(error.info("workshop")))
             raise
         flow = flow_with(adapter, flow)
         wish = self.wish(bench_id, found.record.message_id, adapter, flow)
+        if request.model_id is not None:
+            wish = replace(wish, instead_of=usual)
         if request.workflow_id is not None:
             wish = turn_start.driven(wish, request.workflow_id)
         return self._begun(bench_id, known, wish, adapter, inputs)
