@@ -52,20 +52,7 @@ def apply(state: BenchState, fact: BenchEvent, at_ms: int, seq: int) -> BenchSta
     state = replace(state, updated_ms=at_ms)
     match fact:
         case BenchCreated():
-            return replace(
-                state,
-                bench_id=fact.bench_id,
-                name=fact.name,
-                limits=fact.limits,
-                profile=fact.profile,
-                published=fact.tree,
-                context_tree=fact.context_tree,
-                files=state.files.with_facts(fact.files, at_ms),
-                created_ms=at_ms,
-                parent_bench_id=fact.parent_bench_id,
-                fork_mode=fact.fork_mode,
-                forked_from=fact.forked_from_message_id,
-            )
+            return _created(state, fact, at_ms)
         case BenchRenamed(name=name):
             return replace(state, name=name)
         case LimitsSet(limits=limits, profile=profile):
@@ -108,6 +95,23 @@ def apply(state: BenchState, fact: BenchEvent, at_ms: int, seq: int) -> BenchSta
         ):
             return _apply_draft(state, fact, at_ms)
     assert_never(fact)
+
+
+def _created(state: BenchState, fact: BenchCreated, at_ms: int) -> BenchState:
+    return replace(
+        state,
+        bench_id=fact.bench_id,
+        name=fact.name,
+        limits=fact.limits,
+        profile=fact.profile,
+        published=fact.tree,
+        context_tree=fact.context_tree,
+        files=state.files.with_facts(fact.files, at_ms),
+        created_ms=at_ms,
+        parent_bench_id=fact.parent_bench_id,
+        fork_mode=fact.fork_mode,
+        forked_from=fact.forked_from_message_id,
+    )
 
 
 def _apply_original(state: BenchState, fact: OriginalsBound | OriginalWritten) -> BenchState:

@@ -20,7 +20,10 @@ LAZY = {
     "bench": ("bench:bench_group", "Make, fill and look after workbenches."),
     "cancel": ("workshop:cancel", "Stop the agent at work on a workbench."),
     "chat": ("workshop:chat", "Talk with the agent about a workbench."),
-    "do": ("one_line:do", "Let the agent change files of yours, and write the result back."),
+    "do": (
+        "one_line.command:do",
+        "Let the agent change files of yours, and write the result back.",
+    ),
     "history": ("workshop:history", "Show the conversation of a workbench."),
     "plan": ("workshop:plan", "Show what the agent found out and planned."),
     "redo": ("workshop:redo", "Take the last rewind back."),

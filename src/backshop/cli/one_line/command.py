@@ -20,11 +20,11 @@ from backshop.bench import Bench, Differ, requests, views
 from backshop.bench.answers import WroteBack
 from backshop.formats import TableDiff, TextDiff
 
-from .bench import written_lines
-from .door import Door, DoorCommand, clean, pass_door
+from ..bench import written_lines
+from ..door import Door, DoorCommand, clean, pass_door
+from ..review import change_lines, diff_text, whole_diff
+from ..workshop import ENDED_WELL, INPUTS, named_inputs, show_answer, watched_turn
 from .model_way import require_model
-from .review import change_lines, diff_text, whole_diff
-from .workshop import ENDED_WELL, INPUTS, named_inputs, show_answer, watched_turn
 
 if TYPE_CHECKING:
     from backshop.app import Answer, Backshop, BenchWorkshop
