@@ -35,7 +35,8 @@ LEAST = {
         resume_session start_session start_workflow""",
     "read": """
         AccessList AuditExport AuditList CheckpointCompare CheckpointGet CheckpointGetDiff
-        CheckpointsList ContextGet ContextGetArtifact ContextList DigestGet DraftGetState
+        CheckpointsList ContextGet ContextGetArtifact ContextList DigestGet DraftCompareRevisions
+        DraftGetRevisionDiff DraftGetState
         EgressGetConsentStatus EgressListEvents EngineGetLastError PromptShow RailsNodeGet
         RailsRunGet RailsSessionExport RailsSessionGet ReviewGetChangeSet
         ReviewGetDeletionConfirmations ReviewGetDiff ReviewGetDocxContentDiff
@@ -59,6 +60,7 @@ LEAST = {
         ReviewSetDeletionConfirmations WorkbenchSetDefaultModel WorkshopApplyProposal
         WorkshopCancelRun WorkshopDismissProposal
         WorkshopDismissReminder WorkshopProposeChanges WorkshopRedo WorkshopRegenerate
+        WorkshopRequestChanges
         WorkshopRunAgent WorkshopSendUserMessage WorkshopSetFlow WorkshopStreamAssistantReply
         WorkshopSwitchModel WorkshopUndoToMessage checkpoint_workflow continue_workflow""",
     "publish": """

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import socket
 import sys
 from pathlib import Path
+from typing import cast
 
 import pytest
 from tests.cli import one_line_program as program
@@ -14,6 +16,7 @@ from tests.workshop.conftest import Chat, says
 
 from backshop.app import Backshop
 from backshop.cli import main
+from backshop.models import PRESETS
 
 ASKS = "say what to change: "
 
@@ -152,6 +155,28 @@ def test_without_a_model_it_names_the_ways_to_one_and_changes_nothing(run, mine)
     assert "--model scripted:demo" in told
     assert benches(run) == []
     assert json.loads(run("bench", "list", "--json", "--trash")[1])["workbenches"] == []
+
+
+@pytest.mark.rule("S4.6", "M6.5")
+def test_a_server_that_answers_on_this_machine_is_named(run, mine, monkeypatch):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"http://localhost:{server.getsockname()[1]}/v1"
+        monkeypatch.setitem(cast("dict[str, str]", PRESETS), "llamacpp", address)
+        _, _, told = run("do", "Anything", str(mine))
+
+    assert f"a server answers at {address}" in told
+    assert "backshop provider add local-llamacpp --preset llamacpp" in told
+
+
+@pytest.mark.rule("S4.6", "M4.11")
+def test_content_that_nobody_let_go_stays_here_and_no_workbench_is_left(run, mine, monkeypatch):
+    monkeypatch.setenv("BACKSHOP_OPENAI_API_KEY", "sk-test-0123456789abcdef")
+
+    code, _, told = run("do", "Anything", str(mine), "--model", "openai:gpt-5.2", "--yes")
+
+    assert code == 1
+    assert "EGRESS_CONSENT_REQUIRED" in told
+    assert (mine.read_text(), benches(run)) == ("old\n", [])
 
 
 @pytest.mark.rule("S4.6")

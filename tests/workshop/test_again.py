@@ -98,6 +98,11 @@ def test_the_workflow_runs_on_other_files(chat):
     assert (done["status"], done["has_draft"]) == ("complete", True)
     changed = {one["path"] for one in chat.call("ReviewGetChangeSet")["entries"]}
     assert changed == {"february.csv", "two.md"}
+    before = len(wire.requests)
+    chat.call("WorkshopRegenerate")
+    again = ["\n".join(m.text for m in one.messages) for one in list(wire.requests)[before:]]
+    assert any("Add a total to february.csv" in one for one in again)
+    assert "[unset" not in "".join(again)
 
 
 UNFIT = [
