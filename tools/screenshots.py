@@ -84,6 +84,7 @@ def scene(served: Any) -> dict[str, str]:
         "published": f"/bench/{kept}",
         "viewer": f"/bench/{fresh}/file/{_a_file(served, fresh)}",
         "context": f"/bench/{fresh}/context",
+        "again": f"/bench/{kept}/again",
         "sharing": f"/bench/{kept}/sharing",
         "bench-settings": f"/bench/{kept}/settings",
         "studio": "/studio",

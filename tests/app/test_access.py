@@ -35,7 +35,8 @@ LEAST = {
         resume_session start_session start_workflow""",
     "read": """
         AccessList AuditExport AuditList CheckpointCompare CheckpointGet CheckpointGetDiff
-        CheckpointsList ContextGet ContextGetArtifact ContextList DigestGet DraftGetState
+        CheckpointsList ContextGet ContextGetArtifact ContextList DigestGet DraftCompareRevisions
+        DraftGetRevisionDiff DraftGetState
         EgressGetConsentStatus EgressListEvents EngineGetLastError PromptShow RailsNodeGet
         RailsRunGet RailsSessionExport RailsSessionGet ReviewGetChangeSet
         ReviewGetDeletionConfirmations ReviewGetDiff ReviewGetDocxContentDiff
@@ -50,7 +51,8 @@ LEAST = {
         WorkbenchOpen
         WorkbenchTableDescribe WorkbenchTableQuery WorkbenchTableReadRows WorkbenchTableStats
         WorkshopGetConversation WorkshopGetMetrics WorkshopGetPlan WorkshopGetProposal
-        WorkshopGetState WorkshopGetToolLog WorkshopGetToolLogEntry WorkshopGetUsage""",
+        WorkshopGetState WorkshopGetToolLog WorkshopGetToolLogEntry WorkshopGetUsage
+        WorkshopGetWorkflowInputs""",
     "write": """
         CheckpointCreate CheckpointPin ContextDelete ContextProcess ContextUpdateDirect DigestClear
         DigestRefresh DigestSet DraftCreate DraftDeletePath DraftDiscard DraftFolder DraftRenamePath
@@ -59,6 +61,7 @@ LEAST = {
         ReviewSetDeletionConfirmations WorkbenchSetDefaultModel WorkshopApplyProposal
         WorkshopCancelRun WorkshopDismissProposal
         WorkshopDismissReminder WorkshopProposeChanges WorkshopRedo WorkshopRegenerate
+        WorkshopRequestChanges
         WorkshopRunAgent WorkshopSendUserMessage WorkshopSetFlow WorkshopStreamAssistantReply
         WorkshopSwitchModel WorkshopUndoToMessage checkpoint_workflow continue_workflow""",
     "publish": """
@@ -77,7 +80,9 @@ LEAST = {
         RailsSessionsExpire RailsSourcesSync RailsWorkflowCopy RailsWorkflowDelete
         RailsWorkflowNew RailsWorkflowPinned RailsWorkflowSave SettingsGet SettingsSet
         SettingsSetOnboarding StoreBackup StoreDoctor StoreGc UserAdd UserList UserLogout
-        UserRemove UserSetConsentMode UserSetDefaultModel WorkbenchFilesExtract""",
+        UserRemove UserSetConsentMode UserSetDefaultModel WorkbenchBindOriginals
+        WorkbenchFilesExtract WorkbenchWriteBack
+        WorkshopSaveWorkflow""",
 }
 LET_IN = {"anybody": ROLES, "owner": (), **{role: ROLES[n:] for n, role in enumerate(ROLES) if n}}
 GOING = ("WorkbenchDelete", "RailsSessionDelete")  # what the other commands are about ends there

@@ -174,6 +174,7 @@ GOOD = {
     "rails.tools.resume_session": False,
     "rails.tools.start_session": False,
     "workshop.flow": "compat",
+    "workshop.talk_on_draft": True,
     "providers": {"openai": {"enabled": False}},
     "model.default": "openai:gpt-5.2",
     "consent.mode": "allow_all",

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backshop.base.yaml import BadYaml, read
+from backshop.base.yaml import BadYaml, read, write
 
 KEYS = st.text("abAZ09 _-éß", min_size=1, max_size=6)
 JSON = st.recursive(
@@ -247,3 +247,14 @@ def test_any_text_is_read_or_refused(text):
         json.dumps(read(text))
     except BadYaml as error:
         assert str(error).startswith("line ")
+
+
+@given(JSON | st.text(max_size=30))
+def test_what_is_written_is_read_as_it_was(value):
+    assert read(write(value)) == value
+
+
+def test_lines_are_written_as_lines():
+    written = write({"id": "a.b", "steps": [{"prompt": 'One: "x"\n\n- two'}]})
+
+    assert written == 'id: a.b\nsteps:\n- prompt: |-\n    One: "x"\n\n    - two\n'

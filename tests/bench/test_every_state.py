@@ -37,7 +37,7 @@ HANDLED = {  # the two columns of B7.6: with a Draft, during a run
             *("DraftPublish", "DraftDiscard", "DraftRescan", "DraftDeletePath", "DraftRenamePath"),
             *("DraftRevertPath", "DraftRestoreRevision", "DraftUndo", "PublishedRepair"),
             *("DraftCreate", "DraftFolder", "ReviewSetDeletionConfirmations", "PublishedReconcile"),
-            *("WorkshopUndoToMessage", "WorkshopRedo", "WorkshopRegenerate"),
+            *("WorkshopUndoToMessage", "WorkshopRedo", "WorkshopRegenerate", "WorkbenchWriteBack"),
             *("DraftLeaveChanges", "DraftTakeChanges"),
             "WorkshopRequestChanges",
             *("FolderFollow", "FolderSettle", "FolderTake", "FolderWriteBack"),
@@ -66,6 +66,7 @@ FREE = {  # commands that change something and ask neither for a Draft nor for q
     *("WorkshopStreamAssistantReply", "WorkshopApplyProposal", "WorkshopDismissProposal"),
     "WorkbenchFilesExtract",
     *("ReviewAddComment", "ReviewAnswerComment", "ReviewResolveComment", "ReviewWithdrawComment"),
+    *("WorkbenchFilesExtract", "WorkshopSaveWorkflow", "WorkbenchBindOriginals"),
 }
 HELPS = {  # what a damaged workbench still takes (B3.11), beside everything that only reads
     *("WorkbenchDelete", "CheckpointRestore", "DraftDiscard"),
@@ -159,6 +160,9 @@ class Place(Room):
             "ReviewWithdrawComment": {"comment_id": "cmt_" + "0" * 26},
             "ReviewListChanges": {"path": "a.txt"},
             "ReviewSetDeletionConfirmations": {"paths": ["gone.txt"]},
+            "WorkbenchBindOriginals": {
+                "originals": [{"path": "a.txt", "target": str(self.folder / "outside" / "a.txt")}]
+            },
             "WorkbenchDelete": {"confirm": self.id},
             "WorkbenchFileRename": {"path": "a.txt", "new_path": "b.txt"},
             "WorkbenchFilesAdd": {"source_paths": [str(source)], "on_conflict": "skip"},
@@ -178,6 +182,7 @@ class Place(Room):
             "WorkshopRegenerate": {"message_id": self.message},
             "WorkshopRequestChanges": {"text": "smaller"},
             "WorkshopRunAgent": {"message_id": self.message},
+            "WorkshopSaveWorkflow": {"name": "Again"},
             "WorkshopSendUserMessage": {"text": "again"},
             "WorkshopSetFlow": {"flow": "rpi"},
             "WorkshopSwitchModel": {"model_id": "scripted:echo"},

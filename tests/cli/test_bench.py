@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import sys
 from datetime import UTC, datetime
 
 import pytest
 import xlsxwriter
+from tests.terminal import Terminal
 
 from backshop.app import Backshop
 from backshop.bench import Author, Put, Source
@@ -43,7 +45,7 @@ def test_the_whole_round_in_the_terminal(run, tmp_path):
     listed = run("review", "Reports")[1]
     difference = run("review", bench[:12], "report.txt")[1]
     tree = listed.split("--tree ")[1].split()[0]
-    published = run("publish", "Reports", "--tree", tree)
+    published = run("publish", "Reports", "--tree", tree, "--yes")
     (out := tmp_path / "out").mkdir()
     run("bench", "extract", "Reports", str(out))
     checkpoint = json.loads(run("checkpoint", "list", "Reports", "--json")[1])["checkpoints"][0]
@@ -225,10 +227,10 @@ def test_a_refusal_says_how_to_go_on_in_the_terminal(run, tmp_path):
     agent_writes(tmp_path, bench, "new.txt", "b\n")
     run("draft", "delete", "B", "a.txt")
 
-    refused = run("publish", "B")
+    refused = run("publish", "B", "--yes")
     waiting = run("bench", "add", "B", str(tmp_path / "a.txt"))
     run("review", "B", "--confirm-deletions")
-    published = run("publish", "B")
+    published = run("publish", "B", "--yes")
 
     assert refused[0] == 1
     assert "backshop review BENCH --confirm-deletions" in refused[1]
@@ -263,15 +265,15 @@ def test_edits_of_others_are_settled_in_the_terminal(run, tmp_path):
 
     difference = run("review", "Shared", "t.csv")[1]
     run("review", "Shared")
-    refused = run("publish", "Shared")
+    refused = run("publish", "Shared", "--yes")
     preview = run(
         "draft", "reconcile", "Shared", "--keep", "theirs", "--both", "t.csv", "--dry-run"
     )
     settled = run("draft", "reconcile", "Shared", "--keep", "both")
-    changed = run("publish", "Shared")
+    changed = run("publish", "Shared", "--yes")
     run("review", "Shared")
     planned = run("publish", "Shared", "--dry-run")[1]
-    published = run("publish", "Shared")
+    published = run("publish", "Shared", "--yes")
 
     assert "~ row 2  amount: 20 → 25" in difference
     assert "+ row 3  3, c, 30" in difference
@@ -298,11 +300,11 @@ def test_a_note_of_the_review_that_is_damaged_or_cannot_be_kept_never_means_publ
     (note,) = tmp_path.rglob(f"cache/terminal/{bench}.json")
     note.write_text("{")
 
-    damaged = run("publish", "B")
+    damaged = run("publish", "B", "--yes")
     note.unlink()
     note.mkdir()  # as unwritable as a full disk, for every user
     shown = run("review", "B")
-    unread = run("publish", "B")
+    unread = run("publish", "B", "--yes")
 
     assert (damaged[0], unread[0], shown[0]) == (2, 2, 2)
     assert "--tree" in damaged[1] + shown[1]
@@ -318,7 +320,7 @@ def test_a_review_of_a_draft_that_is_gone_says_nothing_about_the_next_one(run, t
     run("discard", "B", "--yes")
     agent_writes(tmp_path, bench, "a.txt", "another one")
 
-    assert run("publish", "B")[0] == 0
+    assert run("publish", "B", "--yes")[0] == 0
 
 
 @pytest.mark.rule("S4.2")
@@ -338,7 +340,9 @@ def test_a_difference_whose_draft_changes_meanwhile_is_shown_of_no_two_contents(
     bench = run("bench", "create", "B")[1].strip()
     agent_writes(tmp_path, bench, "a.txt", "x")
     seen = iter(range(100))
-    monkeypatch.setattr("backshop.cli.review._content", lambda *_: next(seen))  # never the same
+    monkeypatch.setattr(
+        "backshop.cli.draft.review._content", lambda *_: next(seen)
+    )  # never the same
     code, told = run("review", "B", "a.txt")
 
     assert (code, "BENCH_BUSY" in told, "+x" in told) == (1, True, False)
@@ -389,3 +393,50 @@ def test_who_removes_an_edited_file_is_told_that_the_edit_was_kept(run, tmp_path
 
     assert code == 0
     assert "kept in meta/salvage" in said
+
+
+@pytest.mark.rule("S4.5")
+@pytest.mark.parametrize("more", [(), ("--json",)])
+def test_nothing_is_published_where_nobody_can_be_asked_unless_yes(run, tmp_path, more):
+    bench = with_a_file(run, tmp_path)
+    agent_writes(tmp_path, bench, "a.txt", "b\n")
+    published = tmp_path / "home" / "benches" / bench / "published" / "a.txt"
+
+    planned = run("publish", "B", "--dry-run", *more)
+    refused = run("publish", "B", *more)
+    kept = published.read_text()
+    done = run("publish", "B", "--yes", *more)
+
+    assert (planned[0], refused[0], done[0]) == (0, 1, 0)
+    assert "no_terminal" in refused[1]
+    assert "--yes" in refused[1]
+    assert (kept, published.read_text()) == ("a\n", "b\n")
+
+
+@pytest.mark.rule("S4.5")
+def test_a_person_is_shown_what_would_be_published_and_asked(run, tmp_path):
+    bench = with_a_file(run, tmp_path)
+    agent_writes(tmp_path, bench, "a.txt", "b\n")
+    published = tmp_path / "home" / "benches" / bench / "published" / "a.txt"
+    command = ["-m", "backshop.cli", "publish", "B", "--home", str(tmp_path / "home")]
+
+    no = Terminal(sys.executable, *command)
+    asked = no.until("Publish this? [y/N]: ")
+    no.type("n\n")
+    refused, kept = no.status(), published.read_text()
+    changed = Terminal(sys.executable, *command)
+    changed.until("Publish this? [y/N]: ")
+    agent_writes(tmp_path, bench, "a.txt", "c\n")  # while the person looks
+    changed.type("y\n")
+    other = changed.until("draft_changed")
+    late, still = changed.status(), published.read_text()
+    yes = Terminal(sys.executable, *command)
+    yes.until("Publish this? [y/N]: ")
+    yes.type("y\n")
+    told = yes.until("generation 2")
+
+    assert "~ a.txt  (2 → 2 bytes)" in asked
+    assert (refused, kept) == (1, "a\n")
+    assert (late, still, "a.txt" in other) == (1, "a\n", True)
+    assert "published" in told
+    assert (yes.status(), published.read_text()) == (0, "c\n")

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from tests.workshop.conftest import Chat, story
+from tests.workshop.conftest import Chat, says, story
 
 from backshop.app import Backshop
 from backshop.cli import main
@@ -160,7 +160,7 @@ def test_a_rewind_that_needs_a_choice_names_the_choices_instead_of_asking(run):
     run("demo", "--setup-only")
     bench = "Sample Workbench"
     run("send", bench, "Translate the customers' comments into English, in a new column")
-    run("publish", bench)
+    run("publish", bench, "--yes")
 
     refused = run("rewind", bench, "-3")
 
@@ -178,7 +178,7 @@ def test_going_back_and_restoring_say_before_what_changes_and_prove_it_after(run
     draft = run("rewind", bench, "-2", "--dry-run")[1]
     back = run("rewind", bench, "-2", "--yes")[1]
     again = run("redo", bench)[1]
-    run("publish", bench)
+    run("publish", bench, "--yes")
     kept = json.loads(run("checkpoint", "list", bench, "--json")[1])["checkpoints"][0]
     planned = run("checkpoint", "restore", bench, kept["checkpoint_id"], "--dry-run")[1]
     restored = run("checkpoint", "restore", bench, kept["checkpoint_id"])[1]
@@ -269,3 +269,28 @@ def test_a_model_that_is_waited_for_is_told_in_the_terminal(monkeypatch, capsys)
         "Waiting for the model… (7 s)",
         "The model is thinking… (7 s)",
     ]
+
+
+@pytest.mark.rule("W25.1", "W25.4", "S4.2")
+def test_a_turn_is_saved_in_the_terminal_and_done_again_with_another_file(run, tmp_path):
+    with Backshop.open(tmp_path / "home") as shop:
+        chat = Chat(shop, tmp_path)
+        chat.add({"one.csv": "a\n1\n", "two.csv": "a\n2\n"})
+        chat.call("WorkshopSetFlow", flow="auto")
+        chat.play([says("work", "It holds 1.")])
+        chat.ask("Read one.csv")
+
+    saved = run("workflow", "save-turn", chat.id, "Read it")
+    told = run("workflow", "inputs", chat.id)[1]
+    missing = run("send", chat.id, "Again", "--workflow", "user.read_it")
+    shape = run("send", chat.id, "Again", "--workflow", "user.read_it", "--input", "one")
+    alone = run("send", chat.id, "Again", "--input", "one=two.csv")
+    said = run("history", chat.id)[1]
+
+    assert saved[0] == 0
+    assert "input one: read, here one.csv" in saved[1]
+    assert "--workflow user.read_it --input one=PATH" in saved[1]
+    assert "user.read_it  Read it" in told
+    assert (missing[0], shape[0], alone[0]) == (1, 2, 2)
+    assert "input_missing" in missing[2]
+    assert "Again" not in said

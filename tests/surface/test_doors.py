@@ -20,7 +20,7 @@ ASKED = {"jsonrpc": "2.0", "id": 1, "method": "rpc.discover", "params": {}}
 # process by the method that it is (S5.4), elsewhere by its name.
 METHOD = r"\b(?:_?ask(?:_about)?|tried)\((?:\s*\w+,)*\s*([A-Z]\w*\.\w+)"
 CALLS = {
-    "cli/*.py": METHOD,
+    "cli/**/*.py": METHOD,
     "web/**/*.py": METHOD,
     "web/static/*.js": r'(?:\bcall\(|command: )"(\w+)"',
     "web/templates/*.html": r'(?:\bcommand\("|/do/)(\w+)"',

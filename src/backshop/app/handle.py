@@ -6,10 +6,10 @@ are the typed values behind the JSON of the other doors.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from backshop.base.command import Ask
 from backshop.base.errors import NotFound, ValidationFailed
@@ -37,8 +37,10 @@ if TYPE_CHECKING:  # rooms load when something of theirs is first asked for (S2.
         Conversations,
         PlanView,
         RedoDone,
+        SavedWorkflow,
         State,
         Undone,
+        WorkflowsAsking,
         Workshop,
     )
 
@@ -91,17 +93,58 @@ class BenchWorkshop:
         ask: bool = False,
         workflow: str | None = None,
         flow: str | None = None,
+        inputs: Mapping[str, str] | None = None,
         origin: str = "rpc",
     ) -> Answer:
         """Say something and let the agent answer; with `ask` it changes nothing.
 
-        `flow` holds for this message alone: `auto`, `rpi` or `compat` (W1.4). Returns when the turn
-        ended. What it changed waits in the Draft.
+        `flow` holds for this message alone: `auto`, `rpi` or `compat` (W1.4). `inputs` are the
+        files that a workflow asks for, by name; what does not fit is refused before anything is
+        said (W25.4). Returns when the turn ended. What it changed waits in the Draft.
         """
+        if workflow is not None:
+            self.workflow_inputs(workflow, inputs or {})
+        elif inputs:
+            raise ValidationFailed("inputs go with a workflow", reason="bad_params")
         mode = "ask" if ask else "agent"
         said = requests.SendUserMessage(workbench_id=self.id, text=text, mode=mode, origin=origin)
         sent = self._ask(self._workshop.send_user_message, said)
-        return self._agent(sent.message_id, workflow, flow)
+        return self._agent(sent.message_id, workflow, flow, inputs)
+
+    def save_workflow(
+        self,
+        name: str,
+        *,
+        turn_id: str | None = None,
+        workflow_id: str | None = None,
+        scope: Literal["user", "project"] = "user",
+        expected_hash: str | None = None,
+    ) -> SavedWorkflow:
+        """Save a finished turn, by default the newest, as a workflow with its files as inputs."""
+        from backshop.workshop import Again
+
+        wish = requests.SaveWorkflow(
+            workbench_id=self.id,
+            name=name,
+            turn_id=turn_id,
+            workflow_id=workflow_id,
+            scope=scope,
+            expected_hash=expected_hash,
+        )
+        return self._ask(Again.save_workflow, wish)
+
+    def workflow_inputs(
+        self, workflow_id: str | None = None, inputs: Mapping[str, str] | None = None
+    ) -> WorkflowsAsking:
+        """Say what a workflow asks for, or every one that people wrote; inputs are checked."""
+        from backshop.workshop import Again
+
+        wish = requests.GetWorkflowInputs(
+            workbench_id=self.id,
+            workflow_id=workflow_id,
+            inputs=None if inputs is None else dict(inputs),
+        )
+        return self._ask(Again.get_workflow_inputs, wish)
 
     def request_changes(
         self,
@@ -375,6 +418,7 @@ class BenchWorkshop:
         message_id: str,
         workflow: str | None = None,
         flow: str | None = None,
+        inputs: Mapping[str, str] | None = None,
         model: str | None = None,
     ) -> Answer:
         wish = requests.RunAgent(
@@ -382,6 +426,7 @@ class BenchWorkshop:
             message_id=message_id,
             workflow_id=workflow,
             flow=flow,
+            inputs=dict(inputs) if inputs else None,
             model_id=model,
         )
         return self._answer(self._ask(self._workshop.run_agent, wish))

@@ -1,4 +1,4 @@
-"""The YAML people may write: plain data, nothing that acts (R1.1, B14.9).
+"""The YAML people may write: plain data, nothing that acts (R1.1, B14.9); and writing it.
 
 LibYAML reads the text, event by event; what a plain word means (core schema of YAML 1.2) and what
 is refused is decided here. Anchors, aliases, tags, directives, merge keys, complex keys, several
@@ -24,6 +24,7 @@ _OCTAL = re.compile(r"0o[0-7]+")
 _HEX = re.compile(r"0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _NOT_FINITE = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
+_SIMPLE = re.compile(r"[A-Za-z][A-Za-z0-9_]*(?:[ .][A-Za-z][A-Za-z0-9_]*)*\.?")
 _NUMBER_MAX_CHARS = 400  # longer digits are text to no reader's loss
 _WORDS: dict[str, bool | None] = {
     **dict.fromkeys(("null", "Null", "NULL", "~", ""), None),
@@ -75,6 +76,38 @@ def read(text: str) -> object:
         return _Reader(plain, mark).document()
     except MarkedYAMLError as error:
         raise _refusal(error, plain) from error
+
+
+def write(value: object) -> str:
+    """Return plain data as YAML that `read` gives back as it was, long texts as blocks.
+
+    Texts are data: whatever stands in one, a quote, a key, a tag, it stays a text.
+    """
+    import yaml  # on first use: most commands write no YAML
+
+    class Dumper(yaml.SafeDumper):
+        def ignore_aliases(self, data: object) -> bool:
+            return True
+
+    def text(dumper: yaml.SafeDumper, data: str) -> yaml.ScalarNode:
+        return dumper.represent_scalar("tag:yaml.org,2002:str", data, style=_style(data))
+
+    Dumper.add_representer(str, text)
+    written = str(
+        yaml.dump(value, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=10_000)
+    )
+    try:
+        is_same = read(written) == value
+    except BadYaml:
+        is_same = False
+    return written if is_same else json.dumps(value, ensure_ascii=True, indent=2) + "\n"
+
+
+def _style(text: str) -> str | None:
+    """Return how a text is written: a word as it is, lines as a block, all else in quotes."""
+    if "\n" in text.rstrip("\n"):
+        return "|"
+    return None if _SIMPLE.fullmatch(text) and text not in _WORDS else '"'
 
 
 def _bad(line: int, message: str) -> BadYaml:

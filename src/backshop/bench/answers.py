@@ -217,6 +217,34 @@ class Removed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WroteBack:
+    """One file of the person's own, and what became of it.
+
+    `written`, `unchanged` (it was so already), or why it is what it was: `changed` since it was
+    copied in, `missing`, `not_a_file`, `open` in another program, `failed`.
+    """
+
+    path: str
+    target: str
+    became: str
+    detail: str | None = None
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the result is there."""
+        return self.became in ("written", "unchanged")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenBack:
+    """Which results are where the person keeps their files."""
+
+    files: tuple[WroteBack, ...]
+    salvaged: tuple[str, ...] = ()
+    """Where the bench keeps what other programs wrote meanwhile."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Extracted:
     """What became of every path."""
 

@@ -31,6 +31,8 @@ COMMANDS: tuple[Command[Bench, Any, Any], ...] = (
     _command("WorkbenchFilesAdd", "Copy files into a workbench.", Bench.files_add, writes=True, role="publish", server_paths=("source_paths",)),
     _command("WorkbenchFilesRemove", "Take files out of Published.", Bench.files_remove, writes=True, role="publish"),
     _command("WorkbenchFilesExtract", "Copy Published files to a folder outside.", Bench.files_extract, role="read", server_paths=("destination_dir",)),
+    _command("WorkbenchBindOriginals", "Say which files of your own results go back to.", Bench.bind_originals, writes=True, role="owner", server_paths=("target",)),
+    _command("WorkbenchWriteBack", "Let your own files hold what is Published, each only if it is still what was copied in.", Bench.write_back, phase="publish", writes=True, role="owner"),
     _command("WorkbenchFileRename", "Rename a Published file.", Bench.file_rename, writes=True, role="publish"),
     _command("DraftGetState", "Say whether there is a Draft.", Bench.draft_get_state, role="read"),
     _command("DraftCreate", "Begin a Draft without a write.", Bench.draft_create, writes=True, role="write"),

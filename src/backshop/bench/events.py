@@ -13,7 +13,7 @@ from backshop.base.event import event
 from backshop.base.paths import BenchPath
 from backshop.base.place import Place
 
-from .values import FileFact, FolderConflict, ItemChange, Limits, PathChange, Source
+from .values import FileFact, FolderConflict, ItemChange, Limits, Original, PathChange, Source
 
 
 @event("bench.created", v=2, upgraders={1: dict})  # 2: with the flow of new workbenches
@@ -110,6 +110,26 @@ class FilesExtracted(ByUser):
     """Copies of Published files went out of the workbench."""
 
     count: int
+
+
+@event("originals.bound")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OriginalsBound(ByUser):
+    """The person said which of their own files the results go back to."""
+
+    originals: tuple[Original, ...]
+
+
+@event("original.written")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OriginalWritten(ByUser):
+    """A file of the person's own was exchanged for what is Published, or why it was not."""
+
+    path: BenchPath
+    target: str
+    became: str
+    sha256: ids.BlobId | None = None
+    """What is there since, if it was written."""
 
 
 @event("draft.created")
@@ -432,6 +452,8 @@ BenchEvent = (
     | FileRenamed
     | PublishedAdopted
     | FilesExtracted
+    | OriginalsBound
+    | OriginalWritten
     | DraftCreated
     | BatchApplied
     | DraftRestored

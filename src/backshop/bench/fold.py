@@ -45,13 +45,15 @@ from .events import (
     FolderWriteBegan,
     HeadMoved,
     LimitsSet,
+    OriginalsBound,
+    OriginalWritten,
     PublishedAdopted,
     PublishedRepaired,
     Recovered,
     RevisionsPruned,
 )
 from .revision import Correction, Draft, Revision, Round
-from .state import BenchState, Checkpoint, Files, FolderLink
+from .state import BenchState, Checkpoint, Files, FolderLink, OriginalFile
 from .values import Import, PathChange
 
 
@@ -62,20 +64,7 @@ def apply(state: BenchState, fact: BenchEvent, at_ms: int, seq: int) -> BenchSta
         return replace(state, folder=_apply_folder(state.folder, fact))
     match fact:
         case BenchCreated():
-            return replace(
-                state,
-                bench_id=fact.bench_id,
-                name=fact.name,
-                limits=fact.limits,
-                profile=fact.profile,
-                published=fact.tree,
-                context_tree=fact.context_tree,
-                files=state.files.with_facts(fact.files, at_ms),
-                created_ms=at_ms,
-                parent_bench_id=fact.parent_bench_id,
-                fork_mode=fact.fork_mode,
-                forked_from=fact.forked_from_message_id,
-            )
+            return _created(state, fact, at_ms)
         case BenchRenamed(name=name):
             return replace(state, name=name)
         case LimitsSet(limits=limits, profile=profile):
@@ -101,6 +90,8 @@ def apply(state: BenchState, fact: BenchEvent, at_ms: int, seq: int) -> BenchSta
             return replace(state, conversation_head_id=message_id)
         case ContextChanged(tree=tree_id):
             return replace(state, context_tree=tree_id)
+        case OriginalsBound() | OriginalWritten():
+            return _apply_original(state, fact)
         case FilesExtracted() | Recovered() | PublishedRepaired():
             return state
         case (
@@ -117,6 +108,41 @@ def apply(state: BenchState, fact: BenchEvent, at_ms: int, seq: int) -> BenchSta
             return _apply_draft(state, fact, at_ms)
         case CommentAdded() | CommentAnswered() | CommentResolved() | CommentWithdrawn():
             return _remarked(state, fact, at_ms)
+    assert_never(fact)
+
+
+def _created(state: BenchState, fact: BenchCreated, at_ms: int) -> BenchState:
+    return replace(
+        state,
+        bench_id=fact.bench_id,
+        name=fact.name,
+        limits=fact.limits,
+        profile=fact.profile,
+        published=fact.tree,
+        context_tree=fact.context_tree,
+        files=state.files.with_facts(fact.files, at_ms),
+        created_ms=at_ms,
+        parent_bench_id=fact.parent_bench_id,
+        fork_mode=fact.fork_mode,
+        forked_from=fact.forked_from_message_id,
+    )
+
+
+def _apply_original(state: BenchState, fact: OriginalsBound | OriginalWritten) -> BenchState:
+    match fact:
+        case OriginalsBound(originals=originals):
+            bound = state.originals
+            for one in originals:
+                bound = bound.put(one.path, OriginalFile(one.target, one.sha256))
+            first = state.originals_folder or next(
+                (one.target.rpartition("/")[0] or "/" for one in originals), ""
+            )
+            return replace(state, originals=bound, originals_folder=first)
+        case OriginalWritten():
+            before = state.originals.get(fact.path)
+            known = fact.sha256 or (before.sha256 if before else None)
+            now = OriginalFile(fact.target, known, fact.became)
+            return replace(state, originals=state.originals.put(fact.path, now))
     assert_never(fact)
 
 

@@ -107,6 +107,21 @@ class WorkbenchFilesRemove(BenchRequest):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OriginalPath:
+    """A path of Published, and the file of the person's own that it was copied from."""
+
+    path: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkbenchBindOriginals(BenchRequest):
+    """Say which files of the person's own paths of Published, as they are now, go back to."""
+
+    originals: tuple[OriginalPath, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WorkbenchFilesExtract(BenchRequest):
     """Copy Published files to a folder outside; nothing there is overwritten."""
 

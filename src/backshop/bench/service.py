@@ -48,6 +48,7 @@ from .answers import (
     Restored,
     SampleCreated,
     Scope,
+    WrittenBack,
 )
 from .audit import note, trail
 from .context import item
@@ -57,7 +58,7 @@ from .draft import batch, comparison, outside_edit, publish, reconciliation
 from .draft.batch import Author, Put
 from .draft.selection import Selections
 from .files import addition, published_files
-from .folder import conflict, link, standing, taking, write_back
+from .folder import conflict, link, original, standing, taking, write_back
 from .folder.commit_message import commit_message
 from .lifecycle import disk_use, lifecycle, sample, trash
 from .lifecycle import fork as lifecycle_fork
@@ -152,6 +153,14 @@ class Bench:
     def files_remove(self, request: requests.WorkbenchFilesRemove) -> Removed:
         """Take files out of Published."""
         return published_files.remove(self.desk, request)
+
+    def bind_originals(self, request: requests.WorkbenchBindOriginals) -> Done:
+        """Remember which files of the person's own results go back to."""
+        return original.bind(self.desk, request)
+
+    def write_back(self, request: requests.BenchRequest) -> WrittenBack:
+        """Let the person's own files hold what is Published."""
+        return original.write_back(self.desk, request)
 
     def files_extract(self, request: requests.WorkbenchFilesExtract) -> Extracted:
         """Copy Published files out."""

@@ -111,6 +111,17 @@ class Files:
 
 
 @dataclass(frozen=True, slots=True)
+class OriginalFile:
+    """A file of the person's own that a path of Published goes back to."""
+
+    target: str
+    sha256: ids.BlobId | None
+    """What is there as far as the bench knows: copied in, or written by it."""
+    became: str | None = None
+    """What became of it when it was to be written last."""
+
+
+@dataclass(frozen=True, slots=True)
 class Checkpoint:
     """A state of Published that can be brought back, with its file records."""
 
@@ -173,6 +184,9 @@ class BenchState:
     forked_from: ids.MessageId | None = None
     folder: FolderLink | None = None
     """The person's folder that it follows, if it is a workbench of one."""
+    originals: PMap[OriginalFile] = field(default_factory=PMap)
+    originals_folder: str = ""
+    """Where the first of them is: what is made here goes beside it."""
 
     @property
     def id(self) -> ids.BenchId:

@@ -30,6 +30,16 @@ class FileFact:
     """Whether the person brought these bytes in; else a publish made them."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Original:
+    """A file of the person's own that a path of Published was copied from, or is to become."""
+
+    path: BenchPath
+    target: str
+    sha256: BlobId | None = None
+    """What was copied in; None: nothing is there, and nothing is replaced."""
+
+
 @dataclass(frozen=True, slots=True)
 class Import:
     """Bytes the person brought in, whatever became of the file since."""

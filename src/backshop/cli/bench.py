@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         FileEntry,
         Opened,
         PathResult,
+        WroteBack,
     )
 
 Facade = TypeVar("Facade")
@@ -35,6 +36,12 @@ Answered = TypeVar("Answered")
 BENCH = click.argument("bench", metavar="BENCH")
 FLOWS = ("auto", "rpi", "compat")
 _SHOWN = 20  # paths of edited files in one line
+_WHY = {
+    "changed": "it is not what was copied in any more",
+    "missing": "it is gone",
+    "not_a_file": "it is no plain file",
+    "open": "another program has it open",
+}
 LOST = {"missing_blob": "MISSING", "altered_blob": "ALTERED"}
 """What a list says of a file whose content cannot be had."""
 
@@ -318,6 +325,34 @@ def extract(door: Door, bench: str, destination: Path, paths: tuple[str, ...]) -
     door.show(done, lambda value: _results(value.extract_results))
     if any(one.status == "failed" for one in done.extract_results):
         raise click.exceptions.Exit(1)
+
+
+@bench_group.command("write-back")
+@BENCH
+@pass_door
+def write_back(door: Door, bench: str) -> None:
+    """Let the files that `backshop do` copied hold what is Published.
+
+    Each only if it is still what was copied in; what is not written stays in the workbench.
+    """
+    from backshop.bench import Bench, requests  # loaded when needed (S2.4)
+
+    done = ask(door, bench, Bench.write_back, requests.BenchRequest)
+    lines = list(written_lines(done.files)) or ["every file is as Published has it"]
+    lines += [f"kept: {clean(one)}" for one in done.salvaged]
+    door.show(done, lambda _: "\n".join(lines))
+    if not all(one.is_done for one in done.files):
+        raise click.exceptions.Exit(1)
+
+
+def written_lines(files: tuple[WroteBack, ...]) -> Iterator[str]:
+    """Yield what became of the person's own files."""
+    for one in files:
+        if one.is_done:
+            yield f"written: {clean(one.target)}"
+        else:
+            why = _WHY.get(one.became) or clean(one.detail or one.became)
+            yield f"NOT written: {clean(one.target)}: {why}; the result is {clean(one.path)}"
 
 
 @bench_group.command()

@@ -14,9 +14,9 @@ from backshop.base.errors import NotFound, ValidationFailed
 
 from .bench import BENCH, Answered, Asked, Facade, ask, bench_of
 from .door import Door, DoorGroup, pass_door, table
+from .draft.review import changed_lines, proof_lines
 from .folder import offer
 from .folder_text import written_lines
-from .review import changed_lines, proof_lines
 
 if TYPE_CHECKING:
     from backshop.bench.answers import ChangedFile, CheckpointInfo, Restored

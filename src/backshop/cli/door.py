@@ -88,6 +88,20 @@ class Door:
         with self.shop() as shop:
             self.show(shop.ask(method, request), human)
 
+    @property
+    def has_person(self) -> bool:
+        """Say whether somebody is there who can be asked."""
+        return not self.as_json and sys.stdin.isatty() and sys.stderr.isatty()
+
+    def require_person(self, what: str) -> None:
+        """Refuse where nobody can be asked; `what` is what they would agree to.
+
+        Raises:
+            NobodyToAsk: there is no terminal, or a program reads the answer.
+        """
+        if not self.has_person:
+            raise NobodyToAsk(f"{what} needs a person who agrees, and nobody can be asked here")
+
     def confirm(self, question: str) -> None:
         """Ask a person before something is deleted; a program has to say `--yes`."""
         if self.as_json:
@@ -236,6 +250,16 @@ def fact_lines(lines: Sequence[str], first: int | None) -> list[str]:
 def given(**fields: Any) -> dict[str, Any]:
     """Return the fields that have a value."""
     return {name: value for name, value in fields.items() if value is not None}
+
+
+class NobodyToAsk(BackshopError):
+    """A person has to agree, and there is no terminal to ask at."""
+
+    code = "CONFIRMATION_REQUIRED"
+    actions = ()
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, reason="no_terminal", hints=("--yes agrees without asking",))
 
 
 class FileUnreadable(BackshopError):

@@ -14,13 +14,16 @@ import click
 from backshop.base.codec import decode
 from backshop.base.command import Nothing
 
+from .bench import BENCH, bench_of
 from .door import Door, DoorGroup, clean, clean_lines, given, pass_door, read_text, table
 
 if TYPE_CHECKING:
     from backshop.rails import Finding, answers, definitions, run_view
+    from backshop.workshop import SavedWorkflow, WorkflowsAsking
 
 _FOLDER = click.Path(path_type=Path, file_okay=False, exists=True)
 _WATCH_S = 0.5
+_ROLES = {"changed": "changed", "created": "made", "read": "read"}
 _COLOURS = {"error": "red", "warning": "yellow"}
 
 
@@ -156,6 +159,56 @@ def save(
     seen = "" if expected == "none" else expected
     request = given(source=read_text(file), expectedHash=seen, **_into(is_project, workspace))
     door.ask(Definitions.workflow_save, decode(definitions.WorkflowSave, request), _saved)
+
+
+@workflow.command("save-turn")
+@BENCH
+@click.argument("name")
+@click.option("--turn", help="This turn; without it, the newest that is finished.")
+@click.option("--id", "workflow_id", help="Its id; made from the name by default.")
+@click.option("--expect", "expected", metavar="HASH", help="Replace a file with this hash.")
+@_target
+@_project
+@pass_door
+def save_turn(
+    door: Door,
+    bench: str,
+    name: str,
+    turn: str | None,
+    workflow_id: str | None,
+    expected: str | None,
+    is_project: bool,
+    workspace: Path | None,
+) -> None:
+    """Save a finished turn of BENCH as a workflow called NAME, its files as inputs."""
+    from backshop.workshop import Again, requests  # loaded when needed (S2.4)
+
+    with door.shop() as shop:
+        wish = requests.SaveWorkflow(
+            workbench_id=bench_of(shop, bench),
+            name=name,
+            turn_id=turn,
+            workflow_id=workflow_id,
+            scope="project" if is_project else "user",
+            workspace_path=str(workspace.absolute()) if workspace else None,
+            expected_hash=expected,
+        )
+        door.show(shop.ask(Again.save_workflow, wish), _turn_saved)
+
+
+@workflow.command("inputs")
+@BENCH
+@click.argument("workflow_id", metavar="[ID]", required=False)
+@pass_door
+def inputs_(door: Door, bench: str, workflow_id: str | None) -> None:
+    """Show the files that the workflow ID asks for, or every workflow of yours that asks."""
+    from backshop.workshop import Again, requests  # loaded when needed (S2.4)
+
+    with door.shop() as shop:
+        wish = requests.GetWorkflowInputs(
+            workbench_id=bench_of(shop, bench), workflow_id=workflow_id
+        )
+        door.show(shop.ask(Again.get_workflow_inputs, wish), _asking)
 
 
 @workflow.command()
@@ -316,6 +369,30 @@ def _saved(found: definitions.WorkflowSaved) -> str:
     verb = "replaced" if found.replaced else "wrote"
     text = f"{verb} {clean(found.path)}\nstart it as {clean(found.workflow_id)}"
     return f"{text}\n{_findings(found.findings)}" if found.findings else text
+
+
+def _turn_saved(found: SavedWorkflow) -> str:
+    lines = [f"{'replaced' if found.replaced else 'wrote'} {clean(found.path)}"]
+    lines += [f"step {clean(one.step_id)}: {clean(one.title)}" for one in found.steps]
+    lines += [
+        f"input {one.name}: {_ROLES[one.role]}, here {clean(one.path)}" for one in found.inputs
+    ]
+    lines += [f"note: {clean(note)}" for note in found.notes]
+    files = " ".join(f"--input {one.name}=PATH" for one in found.inputs if one.role != "created")
+    again = f"backshop send BENCH TEXT --workflow {found.workflow_id} {files}".rstrip()
+    return "\n".join([*lines, f"do it again: {again}"])
+
+
+def _asking(found: WorkflowsAsking) -> str:
+    if not found.workflows:
+        return "no workflow of yours asks for files (`backshop workflow save-turn` makes one)"
+    lines = []
+    for one in found.workflows:
+        lines.append(f"{clean(one.workflow_id)}  {clean(one.name)}")
+        for asked in one.inputs:
+            said = f", {clean(asked.proposal)} unless you say" if asked.proposal else ""
+            lines.append(f"  {clean(asked.name)}: {clean(asked.prompt)}{said}")
+    return "\n".join(lines)
 
 
 def _deleted(found: definitions.WorkflowDeleted) -> str:

@@ -23,8 +23,8 @@ from backshop.base.system.interrupt import interrupts
 from .bench import BENCH, FLOWS
 from .bench import ask as ask_about
 from .door import Door, DoorCommand, clean, clean_lines, fact_lines, pass_door, write_lines
+from .draft.review import changed_lines, proof_lines
 from .folder import offer
-from .review import changed_lines, proof_lines
 
 if TYPE_CHECKING:
     from backshop.app import Answer, Backshop, BenchWorkshop
@@ -38,6 +38,13 @@ if TYPE_CHECKING:
     )
 
 ENDED_WELL = ("complete", "canceled")
+INPUTS = click.option(
+    "--input",
+    "inputs",
+    multiple=True,
+    metavar="NAME=PATH",
+    help="A file that the workflow asks for; once for each.",
+)
 _WAIT_S = 0.2
 
 
@@ -46,6 +53,7 @@ _WAIT_S = 0.2
 @click.argument("text")
 @click.option("--ask", is_flag=True, help="Only answer; change nothing.")
 @click.option("--workflow", help="Let this workflow of the catalogue drive the turn.")
+@INPUTS
 @click.option(
     "--flow",
     type=click.Choice(FLOWS),
@@ -60,10 +68,12 @@ def send(
     text: str,
     ask: bool,
     workflow: str | None,
+    inputs: tuple[str, ...],
     flow: str | None,
 ) -> None:
     """Ask the agent to do something in BENCH; what it changes waits in a Draft."""
-    say = partial(_say, text, ask=ask, workflow=workflow, flow=flow)
+    named = named_inputs(inputs, workflow)
+    say = partial(_say, text, ask=ask, workflow=workflow, flow=flow, inputs=named)
     with door.shop() as shop:
         done = _turn(door, shop, shop.workshop(bench), bench, say)
     if done.status not in ENDED_WELL:
@@ -238,8 +248,24 @@ def _say(
     ask: bool = False,
     workflow: str | None = None,
     flow: str | None = None,
+    inputs: dict[str, str] | None = None,
 ) -> Answer:
-    return at.send(text, ask=ask, workflow=workflow, flow=flow, origin="cli")
+    return at.send(text, ask=ask, workflow=workflow, flow=flow, inputs=inputs, origin="cli")
+
+
+def named_inputs(given: tuple[str, ...], workflow: str | None) -> dict[str, str]:
+    """Return what `--input NAME=PATH` said."""
+    if given and workflow is None:
+        raise click.UsageError("--input goes with --workflow")
+    found: dict[str, str] = {}
+    for one in given:
+        name, sign, path = one.partition("=")
+        if not (name and sign and path):
+            raise click.UsageError("--input takes NAME=PATH")
+        if name in found:
+            raise click.UsageError(f"--input {clean(name)} is given twice")
+        found[name] = path
+    return found
 
 
 def _turn(
@@ -251,10 +277,22 @@ def _turn(
     *,
     is_round: bool = False,
 ) -> Answer:
-    """Run a turn in a thread and show how it goes; Ctrl-C asks it to stop.
+    """Run a turn, show how it goes and what to do next.
 
     `called` is the workbench in the words of the person, for what is shown alone. After a round on
     a Draft the review can be of what it changed.
+    """
+    done, streamed = watched_turn(door, shop, at, run)
+    _show(door, done, streamed, called, is_round=is_round)
+    return done
+
+
+def watched_turn(
+    door: Door, shop: Backshop, at: BenchWorkshop, run: Callable[[BenchWorkshop], Answer]
+) -> tuple[Answer, str]:
+    """Run a turn in a thread and show how it goes; Ctrl-C asks it to stop.
+
+    Returns the answer, and how much of its text was shown.
     """
     from backshop.app import About  # loaded when a turn runs (S2.4)
 
@@ -282,8 +320,7 @@ def _turn(
     shown.end()
     if failed:
         raise failed[0]
-    _show(door, done[0], shown.text, called, is_round=is_round)
-    return done[0]
+    return done[0], shown.text
 
 
 class _Shown:
@@ -352,9 +389,7 @@ def _show(door: Door, done: Answer, streamed: str, bench: str, *, is_round: bool
     if door.as_json:
         door.show(encode(done), str)
         return
-    if done.text != streamed:
-        click.echo(clean_lines(done.text))
-    _facts(done)
+    show_answer(done, streamed)
     if done.status == "paused":
         click.echo(f"\nIt can go on: backshop retry {quote(bench)}", err=True)
     elif done.has_draft:
@@ -363,6 +398,14 @@ def _show(door: Door, done: Answer, streamed: str, bench: str, *, is_round: bool
             click.echo(
                 f"What this changed in it: backshop review {quote(bench)} --since last", err=True
             )
+
+
+def show_answer(done: Answer, streamed: str, *, with_facts: bool = True) -> None:
+    """Show what was not shown while it came, and what is true of the turn."""
+    if done.text != streamed:
+        click.echo(clean_lines(done.text))
+    if with_facts:
+        _facts(done)
 
 
 def _facts(done: Answer) -> None:

@@ -83,7 +83,7 @@ from .messages import (
     UsageReported,
 )
 from .permission import Permissions
-from .providers.provider import MemorySettings, Settings
+from .providers.provider import PRESETS, MemorySettings, Settings
 from .providers.registry import Plugin, load_plugins
 from .providers.setup import Providers
 from .requests import DefaultModel, ModelRequestById
@@ -93,6 +93,7 @@ from .service import ModelAdapter, Models
 __all__ = [
     "COMMANDS",
     "PERMISSION_COMMANDS",
+    "PRESETS",
     "PROVIDER_COMMANDS",
     "WINDOW_FULL",
     "AdapterBase",

@@ -6,6 +6,7 @@ from .catalog import service as definitions
 from .catalog.authoring import Authoring, Checked, Saved, SourceText, starting_point
 from .catalog.builtin import Builtin, builtins
 from .catalog.catalog import Catalog
+from .catalog.declared_input import Declared, DeclaredInput, file_input, name_input
 from .catalog.git import read_sources as read_git_sources
 from .catalog.git import sources as git_places
 from .catalog.service import (
@@ -70,6 +71,8 @@ __all__ = [
     "Checked",
     "CheckpointWorkflow",
     "ContinueWorkflow",
+    "Declared",
+    "DeclaredInput",
     "Definitions",
     "Driving",
     "Finding",
@@ -105,7 +108,9 @@ __all__ = [
     "announcing",
     "builtins",
     "definitions",
+    "file_input",
     "git_places",
+    "name_input",
     "offered",
     "read_git_sources",
     "resume_ref",

@@ -13,6 +13,8 @@ from typing import Any
 from backshop.base.canon import parse
 
 from . import requests
+from .catalog.catalog import Listing
+from .catalog.declared_input import Declared, declared, declared_anywhere
 from .definition import template
 from .repository import Located
 from .run import inputs
@@ -77,6 +79,21 @@ class Driving:
             preferences=requests.Preferences(autonomy="full_auto_never_stop"),
         )
         self._rails.begin(request, session_id, run_id, driver="builtin", beside=beside)
+
+    def declared(self, workflow_id: str) -> Declared:
+        """Return what a workflow asks for before it begins.
+
+        Raises:
+            RailsError: `WORKFLOW_NOT_FOUND`, `WORKFLOW_INVALID`.
+        """
+        return declared(self._catalogue().load(workflow_id))
+
+    def declared_anywhere(self) -> list[Declared]:
+        """Return the workflows of people that ask for something before they begin."""
+        return declared_anywhere(self._catalogue())
+
+    def _catalogue(self) -> Listing:
+        return self._rails.catalog.look(self._rails.settings.workspace)
 
     def root_of(self, run_id: str, session_id: str) -> str | None:
         """Return the first node of a run, None if there is no such run."""

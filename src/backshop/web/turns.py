@@ -30,6 +30,7 @@ from .site import Site, fault_response
 BODY_MAX_BYTES = 512 * 1024
 Call = Callable[[str, object], Any]
 PLAN_FIRST = "plan"  # what the composer calls flow `rpi` for one message (W1.4)
+_INPUT = "input."
 CHECKS_S = 2.0  # refusals come before any model call, long before this
 
 
@@ -67,11 +68,13 @@ def begin(call: Call, bench_id: str, wish: dict[str, Any]) -> dict[str, Any]:
     """Do what can be refused at once, begin the rest, and say how far that came."""
     named = {"workbench_id": bench_id}
     message_id = wish.get("message_id")
-    flow: dict[str, Any] = {}
+    flow: dict[str, Any] = _driven(wish)
     if "text" in wish:
+        if flow:
+            call("WorkshopGetWorkflowInputs", {**named, **flow})  # refused before it is said
         said = {**named, **_picked(wish, "text", "mode", "client_message_id"), "origin": "web"}
         if said.get("mode") == PLAN_FIRST:
-            said, flow = {**said, "mode": "agent"}, {"flow": "rpi"}
+            said, flow = {**said, "mode": "agent"}, {**flow, "flow": "rpi"}
         is_on_draft = bool(wish.get("on_draft"))  # asked for from the review (W24.1)
         command = "WorkshopRequestChanges" if is_on_draft else "WorkshopSendUserMessage"
         message_id = call(command, said)["message_id"]
@@ -90,6 +93,18 @@ def begin(call: Call, bench_id: str, wish: dict[str, Any]) -> dict[str, Any]:
     except Exception as error:  # the message stands; only its turn was refused
         envelope = fault_of(error, "workshop").envelope
         return {**made, "error": envelope.get("error", envelope)}
+
+
+def _driven(wish: dict[str, Any]) -> dict[str, Any]:
+    """Return the workflow that drives the turn, and its inputs, a form's one by one (W25.4)."""
+    if not wish.get("workflow_id"):
+        return {}
+    inputs = {
+        name.removeprefix(_INPUT): value
+        for name, value in wish.items()
+        if name.startswith(_INPUT) and value
+    }
+    return {"workflow_id": wish["workflow_id"], "inputs": wish.get("inputs") or inputs}
 
 
 def _picked(wish: dict[str, Any], *names: str) -> dict[str, Any]:

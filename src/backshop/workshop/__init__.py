@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from .conversation import events as _facts  # noqa: F401  - known to the store from here on
 
 if TYPE_CHECKING:
+    from .again.service import AGAIN_COMMANDS, Again
     from .answers import (
         Answered,
         BenchUsage,
@@ -17,9 +18,11 @@ if TYPE_CHECKING:
         Nothing,
         PlanView,
         RedoDone,
+        SavedWorkflow,
         Sent,
         State,
         Undone,
+        WorkflowsAsking,
         message_of,
     )
     from .commands import COMMANDS
@@ -43,11 +46,13 @@ if TYPE_CHECKING:
     from .turn.worker_turn import OlderWorker, TurnQueue, turns_of
 
 __all__ = [
+    "AGAIN_COMMANDS",
     "CLUTTER_COMMANDS",
     "COMMANDS",
     "CONTEXT_COMMANDS",
     "DIGEST_COMMANDS",
     "RECALL_TOOL",
+    "Again",
     "AgentSpace",
     "Answered",
     "BenchUsage",
@@ -65,6 +70,7 @@ __all__ = [
     "PartShown",
     "PlanView",
     "RedoDone",
+    "SavedWorkflow",
     "Sent",
     "Settings",
     "State",
@@ -73,6 +79,7 @@ __all__ = [
     "TurnQueue",
     "Undone",
     "WorkLimits",
+    "WorkflowsAsking",
     "Workshop",
     "agent_tools",
     "chosen_model",
@@ -90,6 +97,10 @@ __all__ = [
 ]
 
 _HOMES = {
+    "AGAIN_COMMANDS": "again.service",
+    "Again": "again.service",
+    "SavedWorkflow": "answers",
+    "WorkflowsAsking": "answers",
     "CLUTTER_COMMANDS": "prompt.clutter_report",
     "COMMANDS": "commands",
     "CONTEXT_COMMANDS": "context_processing",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from backshop.base.acting import Acted, by_of
 from backshop.base.ambient import timestamp
@@ -351,6 +352,66 @@ class HomeUsage(Used):
     benches: tuple[BenchTotal, ...]
     elsewhere: Used
     """What was used for no workbench."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SavedInput:
+    """A file of a turn that a saved workflow takes another one for."""
+
+    name: str
+    role: Literal["changed", "created", "read"]
+    path: str
+    """What it was in the turn."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SavedStep:
+    """A step of a saved workflow; `is_specific`: it names numbers or quotes, which stay."""
+
+    step_id: str
+    title: str
+    is_specific: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SavedWorkflow:
+    """A finished turn as a workflow that runs on other files."""
+
+    workflow_id: str
+    path: str
+    source_hash: str
+    replaced: bool
+    inputs: tuple[SavedInput, ...]
+    steps: tuple[SavedStep, ...]
+    notes: tuple[str, ...] = ()
+    """What a person should know before they run it on other files."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkflowInput:
+    """Something a workflow asks for; `proposal` counts where nothing else is given."""
+
+    name: str
+    prompt: str
+    is_file: bool
+    proposal: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkflowInputs:
+    """A workflow and what it asks for before it begins."""
+
+    workflow_id: str
+    name: str
+    description: str
+    inputs: tuple[WorkflowInput, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkflowsAsking:
+    """Workflows with what they ask for."""
+
+    workflows: tuple[WorkflowInputs, ...]
 
 
 def facts_of(record: Record | None) -> TurnFacts | None:

@@ -64,11 +64,13 @@ class RunAgent(WorkbenchOnly):
 
     A workflow of the catalogue may drive the turn in place of the usual one (W13.10), and a turn
     that begins may have another flow than its workbench (W1.4), and another model this once.
+    `inputs` are the files that the workflow asks for, by name (W25.4).
     """
 
     message_id: str
     workflow_id: str | None = None
     flow: str | None = None
+    inputs: dict[str, str] | None = None
     model_id: str | None = None
 
 
@@ -127,6 +129,33 @@ class GetPlan(WorkbenchOnly):
     """Read research, plan and reports of a turn; by default the newest."""
 
     turn_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SaveWorkflow(WorkbenchOnly):
+    """Save a finished turn, by default the newest, as a workflow with its files as inputs.
+
+    Without an id it gets one made of its name. One that is there already is replaced only with the
+    hash of its file (`sourceHash` of `RailsWorkflowSource`).
+    """
+
+    name: str
+    turn_id: str | None = None
+    workflow_id: str | None = None
+    scope: Literal["user", "project"] = "user"
+    workspace_path: str | None = None
+    expected_hash: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GetWorkflowInputs(WorkbenchOnly):
+    """Say what a workflow asks for, without an id of every one that people wrote.
+
+    With `inputs` they are checked as they are when it begins.
+    """
+
+    workflow_id: str | None = None
+    inputs: dict[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -79,16 +79,21 @@ def offered(shop: Rooms) -> Registry:
 
 def _of_workshop(shop: Rooms) -> list[Offer]:
     from backshop.workshop import (
+        AGAIN_COMMANDS,
         CLUTTER_COMMANDS,
         COMMANDS,
         CONTEXT_COMMANDS,
         DIGEST_COMMANDS,
+        Again,
         Cluttering,
     )
+
+    again = Again(shop.workshops.book, shop.rails, lambda: shop.definitions)
 
     return [
         (COMMANDS, shop.workshops),
         (CLUTTER_COMMANDS, Cluttering(shop.workshops.book, shop.models, shop.gatherer)),
         (CONTEXT_COMMANDS, shop.contextual),
         (DIGEST_COMMANDS, shop.digests),
+        (AGAIN_COMMANDS, again),
     ]

@@ -27,6 +27,8 @@ KINDS = {
     "files.removed": "files_removed",
     "file.renamed": "file_renamed",
     "files.extracted": "files_extracted",
+    "originals.bound": "originals_bound",
+    "original.written": "original_written",
     "published.adopted": "published_repaired",
     "published.repaired": "published_repaired",
     "draft.created": "draft_created",

@@ -129,7 +129,7 @@ class Views:
 
     def project(self, state: BenchState) -> list[str]:
         """Bring the folders in line with the heads; return warnings, never an error (B3.6)."""
-        salvage = self._salvage(state.id)
+        salvage = self.salvage(state.id)
         for last_try in (False, True):
             try:
                 self._project(state, salvage)
@@ -189,7 +189,7 @@ class Views:
         """
         view, draft = self.view(state.id, "draft"), state.draft
         assert draft is not None, "there is a Draft to show"
-        salvage = self._salvage(state.id)
+        salvage = self.salvage(state.id)
         head = Shown(draft.tree, EMPTY if whole else draft.base_tree)
         view.show(head, salvage.keep, partial(self._rescue, view, salvage), whole=whole)
         self._describe(state, head)
@@ -241,7 +241,7 @@ class Views:
 
     def put_back(self, state: BenchState, name: str, found: Iterable[Outside]) -> list[str]:
         """Make paths of a view again what its tree says; return what was kept of others."""
-        salvage = self._salvage(state.id)
+        salvage = self.salvage(state.id)
         view, head = self.view(state.id, name), self.heads(state)[name]
         assert head is not None, "a view that is looked at has a head"
         view.show(head, salvage.keep, partial(self._rescue, view, salvage))
@@ -360,12 +360,13 @@ class Views:
                 found[change.path] = False
         return found
 
-    def _salvage(self, bench_id: BenchId) -> Salvage:
+    def salvage(self, bench_id: BenchId) -> Salvage:
+        """Return where a bench keeps what others wrote and would be displaced."""
         return Salvage(self.meta(bench_id) / "salvage", self._clock)
 
     def salvage_blobs(self, bench_id: BenchId, altered: Iterable[tuple[str, BlobId]]) -> list[str]:
         """Keep what somebody wrote over contents, once (B2.11)."""
-        salvage = self._salvage(bench_id)
+        salvage = self.salvage(bench_id)
         kept = self.meta(bench_id) / "salvage"
         for path, blob in altered:
             actual = self._store.blobs.folder / blob[:2] / blob[2:]

@@ -187,6 +187,8 @@ def _required(
     if step.contract is None:
         yield from run_contract.requirements(step.validation)
     for one in inputs_of(step, seen):
+        if not needs_person(one) and _is_given(one, seen):
+            continue  # R8.36
         yield f"From the person ({one.reason}): {_asked(one)}"
     for key, hint in (step.contract.hints or {}).items() if step.contract else ():
         yield f"{key}: {hint}"
@@ -194,6 +196,11 @@ def _required(
         yield "In the notes, the decision you took in place of a confirmation, and its reason."
     if step.contract is None:
         yield NOTES_LINE if not step.notes_optional else f"Optional: {NOTES_LINE}"
+
+
+def _is_given(one: UserInput, seen: Mapping[str, object]) -> bool:
+    value = template.lookup(one.context_key, seen) if one.context_key else None
+    return value is not None and not form.is_blank(value)
 
 
 def needs_person(one: UserInput) -> bool:

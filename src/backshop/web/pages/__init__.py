@@ -32,6 +32,7 @@ server, and anything from elsewhere.
 """
 
 from . import (
+    again,
     benches,
     checkpoints,
     context,
@@ -48,6 +49,7 @@ from . import (
 )
 
 ROUTES = (
+    *again.ROUTES,
     *benches.ROUTES,
     *checkpoints.ROUTES,
     *context.ROUTES,

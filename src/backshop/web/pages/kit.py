@@ -41,6 +41,7 @@ DONE = {  # what a command did, in the words of the page after it
     "DraftPublish": "Published; what was there before is kept as a checkpoint",
     "DraftRevertPath": "Reverted: the file is as it was when the Draft began",
     "DraftUndo": "Undone: the file is again as the Draft had it",
+    "WorkshopSaveWorkflow": "Saved as a workflow; choose other files for it below",
 }
 PROOF_SECONDS = 60
 FORM_MAX_FIELDS = 5000

@@ -188,6 +188,7 @@ def details(visit: Visit) -> Page:
     bench_id, turn_id = visit.params["bench_id"], visit.params["turn_id"]
     wish = GetPlan(workbench_id=bench_id, turn_id=turn_id)
     plan, error = tried(visit, Workshop.get_plan, wish)
+    state, _ = tried(visit, Workshop.get_state, WorkbenchOnly(workbench_id=bench_id))
     entries = [one for one in _tool_log(visit) if one.turn_id == turn_id]
     run_id = next((one.run_id for one in entries if one.run_id), None)
     context = {
@@ -198,6 +199,7 @@ def details(visit: Visit) -> Page:
         "entries": [(one, tool_line(one.tool, one.path)) for one in entries],
         "used": _used(visit, {turn_id}).get(turn_id),
         "run_id": run_id,
+        "is_over": not (state and state.active_turn and state.active_turn.turn_id == turn_id),
     }
     return Page(template="turn.html", title="Details", context=context)
 

@@ -110,6 +110,7 @@ const DONE = {
     ? { done: `${path} was as it is when the Draft began already` }
     : { done: `Reverted: ${path} is as it was when the Draft began`, back: ["Undo", "undoCorrection", draft_revision_id], seconds: 20 }),
   DraftUndo: ({ paths }) => ({ done: `Undone: ${paths.join(", ")} ${paths.length === 1 ? "is" : "are"} again as the Draft had ${paths.length === 1 ? "it" : "them"}` }),
+  WorkshopSaveWorkflow: ({ workflow_id, notes = [] }) => ({ done: [`Saved as ${workflow_id}`, ...notes].join(". "), seconds: 30 }),
   CheckpointRestore: () => ({ done: "Restored; what was Published before is kept as a checkpoint" }),
 };
 // Ways to take something back, by name; the Workshop adds its own.

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
 
 from backshop.base.acting import AGENT, OWNER, By, acting_as, acting_user, agent_acting
-from backshop.base.errors import BackshopError
+from backshop.base.errors import BackshopError, ValidationFailed
 from backshop.base.ids import MessageId, TurnId, UserId
 from backshop.bench import stream_of
 from backshop.models import ConsentRequired, ModelAdapter, Models, ProviderNotConfigured
@@ -27,7 +27,7 @@ from ..digest.pin import Pins
 from ..errors import ModelUnavailable, TurnActive
 from ..prompt.gathering import Gatherer
 from ..signals import Publish, silent
-from . import agent, artifact, ending
+from . import agent, artifact, ending, run_input
 from . import start as turn_start
 from .context import Afterwards, Settings, TurnContext, Work, problem_of
 from .lease import Hold, held, is_alive, owner_of
@@ -107,6 +107,7 @@ class Turns:
         if found.turn is not None:
             return self._resumed(bench_id, known, found.turn, is_by_worker)
         flow = flow or decide.flow_named(request.flow) or self.flow_of(known)
+        inputs = self._inputs(known, request)
         usual = self.model_of(known)
         try:
             adapter = self.adapter(bench_id, request.model_id or usual, flow)
@@ -120,19 +121,37 @@ class Turns:
             wish = replace(wish, instead_of=usual)
         if request.workflow_id is not None:
             wish = turn_start.driven(wish, request.workflow_id)
-        return self._begun(bench_id, known, wish, adapter)
+        return self._begun(bench_id, known, wish, adapter, inputs)
 
     def _refused(self, bench_id: str, message_id: MessageId, problem: Problem) -> None:
         """Say under a message why nobody answers it, if nobody does (W5.15)."""
         own = self._book.new_message()
         self._book.commit(bench_id, lambda now: decide.refuse(now, message_id, problem, own))
 
+    def _inputs(self, known: WorkshopState, request: requests.RunAgent) -> dict[str, str]:
+        """Return the files a workflow is to work on, or refuse before anything is changed."""
+        if request.workflow_id is not None:
+            found = self._driving.declared(request.workflow_id)
+            has = run_input.files_of(self._book.desk, known.bench)
+            return run_input.checked(found, request.inputs or {}, has)
+        if request.inputs:
+            raise ValidationFailed("inputs go with a workflow", reason="bad_params")
+        return {}
+
     def _begun(
-        self, bench_id: str, known: WorkshopState, wish: decide.Begin, adapter: ModelAdapter
+        self,
+        bench_id: str,
+        known: WorkshopState,
+        wish: decide.Begin,
+        adapter: ModelAdapter,
+        inputs: Mapping[str, str],
     ) -> Answered:
 
         def begin(hold: Hold) -> None:
-            self.start(bench_id, known, wish, hold, lambda now, step: decide.begin(now, wish, step))
+            def rule(now: WorkshopState, step: Step | None) -> Sequence[object]:
+                return decide.begin(now, wish, step)
+
+            turn_start.start(self._book, self._driving, bench_id, known, wish, hold, rule, inputs)
 
         return self.work(bench_id, Work(wish.turn_id, adapter), begin)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from backshop.base.acting import acting_user
 from backshop.base.errors import ValidationFailed
@@ -86,6 +87,7 @@ def start(
     wish: decide.Begin,
     hold: Hold,
     rule: Rule,
+    inputs: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
     """Begin a turn, and its run with it in the same append, if its flow has one (W13.8)."""
     if wish.run_id is None:
@@ -98,6 +100,7 @@ def start(
         return facts(state)
 
     context = {
+        **inputs,
         "turn_id": wish.turn_id,
         "user_message_id": wish.user_message_id,
         "mode": str(record.metadata.get("mode", "agent")),

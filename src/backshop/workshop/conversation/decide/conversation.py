@@ -75,29 +75,34 @@ def repeated(state: WorkshopState, client_message_id: str | None) -> MessageId |
 
 def send(state: WorkshopState, wish: Send) -> list[Fact]:
     """Append the person's message (W5.2)."""
-    require_started(state)
-    if repeated(state, wish.client_message_id) is not None:
-        return []
-    text = _text(wish)
-    require_idle(state)
-    require_no_draft(state)
-    sent = made_from(ev.MessageSent, wish, text=text)
-    return [sent, HeadMoved(message_id=wish.message_id)]
+    return _said(state, wish, None)
 
 
 def request_changes(state: WorkshopState, wish: Send, revision_id: RevisionId) -> list[Fact]:
     """Append a message about the Draft, and let the Draft know what was looked at (W24.1)."""
+    return _said(state, wish, revision_id)
+
+
+def _said(state: WorkshopState, wish: Send, revision_id: RevisionId | None) -> list[Fact]:
+    """Append a message; with a revision it is about the Draft."""
     require_started(state)
     if repeated(state, wish.client_message_id) is not None:
         return []
     text = _text(wish)
     require_idle(state)
+    moved = HeadMoved(message_id=wish.message_id)
+    if revision_id is None:
+        require_no_draft(state)
+        return [made_from(ev.MessageSent, wish, text=text), moved]
     asked = bench_decide.ask_for_changes(
         state.bench, wish.message_id, revision_id, wish.comment_ids
     )
     assert state.bench.draft is not None
-    sent = made_from(ev.MessageSent, wish, text=text, on_draft=state.bench.draft.tree)
-    return [sent, HeadMoved(message_id=wish.message_id), *asked]
+    return [
+        made_from(ev.MessageSent, wish, text=text, on_draft=state.bench.draft.tree),
+        moved,
+        *asked,
+    ]
 
 
 def brought_up(

@@ -11,8 +11,8 @@ from backshop.base.acting import who
 from backshop.base.codec import encode
 from backshop.base.errors import NotFound
 
-from .bench import BENCH
-from .door import Door, DoorGroup, clean, clean_lines, pass_door
+from ..bench import BENCH
+from ..door import Door, DoorGroup, clean, clean_lines, pass_door
 
 if TYPE_CHECKING:
     from backshop.app import BenchWorkshop

@@ -10,8 +10,8 @@ import click
 from backshop.base.codec import encode
 from backshop.base.errors import NotFound
 
-from .bench import BENCH
-from .door import Door, DoorCommand, clean, pass_door
+from ..bench import BENCH
+from ..door import Door, DoorCommand, clean, pass_door
 
 if TYPE_CHECKING:
     from backshop.bench import ChangeInfo, Chosen

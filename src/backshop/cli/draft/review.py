@@ -32,10 +32,10 @@ from backshop.bench import (
 )
 from backshop.formats import TableDiff, TextDiff
 
+from ..bench import BENCH, bench_of, edited
+from ..door import Door, DoorCommand, DoorGroup, clean, clean_lines, fact_lines, pass_door, table
+from ..folder_text import written_lines
 from .also import also_lines, cell_text
-from .bench import BENCH, bench_of, edited
-from .door import Door, DoorCommand, DoorGroup, clean, clean_lines, fact_lines, pass_door, table
-from .folder_text import written_lines
 from .reviewed import recall, remember
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def review(door: Door, bench: str, path: str | None, confirm_deletions: bool, si
         at = shop.workshop(bench)
         if path is not None:
             about = views.ReviewPath(workbench_id=at.id, path=path, since=looked)
-            whole, notes = _whole_diff(shop, about)
+            whole, notes = whole_diff(shop, about)
             said = [*(f"# {clean(note)}" for note in notes), diff_text(whole)]
             door.show({**encode(whole), "notes": notes}, lambda _: "\n".join(said))
             return
@@ -95,24 +95,34 @@ def _has_seen_the_rest(shop: Backshop, bench_id: str, found: ChangeSet) -> bool:
 @BENCH
 @click.option("--tree", help="The tree that was reviewed; refused if the Draft changed since.")
 @click.option("--dry-run", is_flag=True, help="Only say what would change.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
 @pass_door
-def publish(door: Door, bench: str, tree: str | None, dry_run: bool) -> None:
+def publish(door: Door, bench: str, tree: str | None, dry_run: bool, yes: bool) -> None:
     """Make the Draft Published; a checkpoint of what it replaces is kept.
 
-    Without --tree: what `backshop review` showed last, if this Draft was reviewed.
+    Without --tree: what `backshop review` showed last, if this Draft was reviewed. A person is
+    shown the files and asked; where there is no terminal, --yes says that it is meant.
     """
     if tree is not None and not re.fullmatch("[0-9a-f]{64}", tree):
         raise click.UsageError("--tree takes the id that `backshop review BENCH` ends with")
+    if not (yes or dry_run):
+        door.require_person("publishing")
     with door.shop() as shop:
         bench_id = bench_of(shop, bench)
         if tree is None:
             draft = shop.ask(Bench.draft_get_state, requests.BenchRequest(workbench_id=bench_id))
             tree = recall(shop.config.home, bench_id, draft.draft_id)
         wish = requests.DraftPublish(workbench_id=bench_id, reviewed_tree=tree, dry_run=dry_run)
-        door.show(shop.ask(Bench.draft_publish, wish), _published)
+        if not (yes or dry_run):
+            shown = shop.ask(Bench.draft_publish, replace(wish, dry_run=True))
+            click.echo("\n".join(changed_lines(shown.changed)), err=True)
+            door.confirm("Publish this?")
+            wish = replace(wish, reviewed_tree=shown.tree)  # what was shown, or nothing
+        door.show(shop.ask(Bench.draft_publish, wish), published_text)
 
 
-def _published(done: Published) -> str:
+def published_text(done: Published) -> str:
+    """Return for people what was published, or would be."""
     lines = changed_lines(done.changed)
     if done.dry_run:
         return "\n".join([*lines, "would be published; nothing was changed"])
@@ -152,7 +162,7 @@ def discard(door: Door, bench: str, paths: tuple[str, ...], yes: bool) -> None:
     door.show(done, lambda _: f"{said}\nundo: backshop draft undo {at.id}{again}")
 
 
-def _whole_diff(shop: Backshop, about: views.ReviewPath) -> tuple[Diff, tuple[str, ...]]:
+def whole_diff(shop: Backshop, about: views.ReviewPath) -> tuple[Diff, tuple[str, ...]]:
     """Return the difference of one file with all its pages, and the notes of its writes (B12.2).
 
     Begun anew where the Draft changes meanwhile, so that no two pages are of different contents.
@@ -230,9 +240,9 @@ def _changed(at: BenchWorkshop, paths: tuple[str, ...]) -> list[str]:
 @click.group(
     cls=DoorGroup,
     lazy={
-        "changes": ("selection:changes", "List the changes of a file one by one."),
-        "leave": ("selection:leave", "Leave changes out of the Draft."),
-        "take": ("selection:take", "Take changes in again that were left out."),
+        "changes": ("draft.selection:changes", "List the changes of a file one by one."),
+        "leave": ("draft.selection:leave", "Leave changes out of the Draft."),
+        "take": ("draft.selection:take", "Take changes in again that were left out."),
     },
 )
 def draft() -> None:
@@ -373,7 +383,19 @@ def draft_reconcile(
 
 
 def change_set_text(found: ChangeSet, bench_id: str) -> str:
-    """Return a change set for people."""
+    """Return a change set for people, and how to publish it."""
+    lines = change_lines(found)
+    outside = edited("Draft", found.outside_changes, bench_id)
+    if outside:  # publishing is refused until that is settled
+        return "\n".join([*lines, *outside])
+    if found.open_comments:
+        lines.append(f"{found.open_comments} open comment(s): backshop comment list {bench_id}")
+    lines.append(f"publish exactly this: backshop publish {bench_id} --tree {found.tree}")
+    return "\n".join(lines)
+
+
+def change_lines(found: ChangeSet) -> list[str]:
+    """Return a change set for people: the files, how many, what is true of the turn."""
     facts = fact_lines(found.draft_facts, found.draft_facts_first)
     ahead = found.draft_facts_first or 0
     partly = ["since changes were asked for last:"] * (found.reference_source == "last_look")
@@ -385,16 +407,10 @@ def change_set_text(found: ChangeSet, bench_id: str) -> str:
     )
     lines += facts[ahead:]
     lines += [f"nothing of {clean(path)} is left in" for path in found.left_whole]
-    if found.open_comments:
-        lines.append(f"{found.open_comments} open comment(s): backshop comment list {bench_id}")
     writers = [told for one in found.writers if (told := who(one))]
     if writers:
         lines.append(f"written by {clean(', '.join(writers))}")
-    outside = edited("Draft", found.outside_changes, bench_id)
-    if outside:  # publishing is refused until that is settled
-        return "\n".join([*lines, *outside])
-    lines.append(f"publish exactly this: backshop publish {bench_id} --tree {found.tree}")
-    return "\n".join(lines)
+    return lines
 
 
 def _entry_text(one: ChangeEntry) -> str:

@@ -1,0 +1,1 @@
+"""A Draft in the terminal: reviewed, remarked on, chosen from, published."""

@@ -1,0 +1,87 @@
+"""The ways to a model for somebody who has none: a key, a server on this machine, the demo."""
+
+from __future__ import annotations
+
+import socket
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from backshop.base.command import NOTHING
+from backshop.base.errors import BackshopError
+
+if TYPE_CHECKING:
+    from backshop.app import Backshop
+
+_WAIT_S = 0.3  # a server on this machine answers at once or is none
+_SHOWN = 3
+
+
+class NoModel(BackshopError):
+    """No model can be asked; nothing was changed."""
+
+    code = "PROVIDER_NOT_CONFIGURED"
+    actions = ()
+
+
+def require_model(shop: Backshop, model_id: str | None) -> str:
+    """Return the model that is asked for, or the person's own, if it can be called.
+
+    Raises:
+        NoModel: it cannot; the hints are the ways to one.
+    """
+    from backshop.models import ModelRequestById, Models  # loaded when needed (S2.4)
+
+    wanted = model_id or shop.ask(Models.default_model, NOTHING).model_id
+    listed = {one.model_id: one for one in shop.ask(Models.models, NOTHING).models}
+    found = listed.get(wanted)
+    if found is None:  # a model that only its provider knows, or none
+        shop.ask(Models.capabilities, ModelRequestById(model_id=wanted))
+        return wanted
+    why = found.invalid_reason or found.unavailable_reason
+    if why is None:
+        return wanted
+    usable = [
+        one.model_id
+        for one in listed.values()
+        if not (one.invalid_reason or one.unavailable_reason or one.provider_id == "scripted")
+    ]
+    raise NoModel(
+        f"{wanted} cannot be asked: {why}",
+        reason="model_unavailable",
+        hints=tuple(_ways(wanted.partition(":")[0], usable)),
+    )
+
+
+def _ways(provider: str, usable: list[str]) -> list[str]:
+    ways = []
+    if usable:
+        ways.append(f"another model that is ready: --model {' or '.join(usable[:_SHOWN])}")
+    known = provider if not provider.startswith("local-") else "openai"
+    ways.append(f"a key: `backshop provider set-key {known}` (others: `backshop provider list`)")
+    answering = listening()
+    for preset, url in answering:
+        add = f"backshop provider add local-{preset} --preset {preset}"
+        ways.append(f"a server answers at {url}: `{add}`, then `backshop provider probe`")
+    if not answering:
+        ways.append(
+            "a server on this machine (Ollama, llama.cpp, LM Studio, vLLM): start it, then"
+            " `backshop provider add local-ollama --preset ollama`"
+        )
+    return [*ways, "only to see how it works, on the demo's files: --model scripted:demo"]
+
+
+def listening() -> list[tuple[str, str]]:
+    """Return the kinds of local servers whose usual address on this machine answers."""
+    from backshop.models import PRESETS  # loaded when needed (S2.4)
+
+    found = []
+    for preset, url in PRESETS.items():
+        port = urlsplit(url).port
+        if port is None:
+            continue
+        try:
+            with socket.create_connection(("127.0.0.1", port), timeout=_WAIT_S):
+                found.append((preset, url))
+        except OSError:
+            continue
+    return found
