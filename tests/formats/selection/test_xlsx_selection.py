@@ -128,10 +128,11 @@ def _edited(before: Source, folder: Path, rnd: random.Random) -> Source:
 
 
 @pytest.mark.needs("corpora")
+@pytest.mark.timeout(3600)
 @pytest.mark.rule("F34.1", "F34.2", "F34.3", "F34.4")
 def test_any_changes_of_any_workbook_can_be_left_out(corpora, tmp_path, scaled, record_property):
     rate, out = Rate("workbooks with some of their changes"), tmp_path / "out.xlsx"
-    for path in _workbooks(corpora, scaled(24, 1)):
+    for path in _workbooks(corpora, scaled(24, 2)):
         rnd = random.Random(path.name)
         before = source(path)
         try:
@@ -139,7 +140,7 @@ def test_any_changes_of_any_workbook_can_be_left_out(corpora, tmp_path, scaled, 
         except (FormatError, StopIteration):
             continue
         ids = [unit.id for unit in told(before, after).values()]
-        for share in (0.2, *rnd.choices((0.5, 0.8), k=scaled(1, 6))):
+        for share in (0.2, *rnd.choices((0.5, 0.8), k=scaled(1, 3))):
             left = {one for one in ids if rnd.random() < share}
             composed(before, after, out, left)
             if _opens(path):
@@ -159,12 +160,13 @@ def _opens(path: Path) -> bool:
 
 
 @pytest.mark.needs("corpora")
+@pytest.mark.timeout(3600)
 @pytest.mark.rule("F34.1", "F34.2", "F34.5")
 def test_a_workbook_that_another_program_wrote_anew_is_put_together_as_well(
     corpora, tmp_path, scaled, record_property
 ):
     rate, out, saved = Rate("workbooks"), tmp_path / "out.xlsx", tmp_path / "saved.xlsx"
-    for path in _workbooks(corpora, scaled(40, 2)):
+    for path in _workbooks(corpora, scaled(40, 4)):
         rnd = random.Random(path.name)
         try:
             file = opened(path)
@@ -180,7 +182,7 @@ def test_a_workbook_that_another_program_wrote_anew_is_put_together_as_well(
             ids = [unit.id for unit in told(before, after).values()]
         except (FormatError, IndexError, AttributeError, TypeError, ValueError, KeyError):
             continue  # not written by the other program, or not read by us
-        for share in rnd.choices((0.2, 0.5, 0.8), k=scaled(1, 4)):
+        for share in rnd.choices((0.2, 0.5, 0.8), k=scaled(1, 3)):
             left = {one for one in ids if rnd.random() < share}
             try:
                 composed(before, after, out, left)
