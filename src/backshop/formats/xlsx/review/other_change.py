@@ -10,6 +10,7 @@ from backshop.formats.package.guard import Element
 from backshop.formats.package.package import Package
 from backshop.formats.protocol import JsonObject, Source
 
+from ..book import number_format
 from ..book.sheet_xml import SheetXml, attributes, row_pairs
 from ..book.workbook import Book, child, children, local
 from ..edit.effect import only_appended
@@ -211,7 +212,10 @@ def whole_formats(looks: Looks) -> list[str]:
         name: [part_diff.printed(item, {}) for item in looks.table(table)]
         for name, table in (("fontId", "fonts"), ("fillId", "fills"), ("borderId", "borders"))
     }
-    codes = {item.get("numFmtId"): item.get("formatCode") for item in looks.table("numFmts")}
+    codes = {str(number): code for number, code in number_format.BUILTIN.items()}
+    codes |= {
+        str(item.get("numFmtId")): item.get("formatCode") or "" for item in looks.table("numFmts")
+    }
     found = []
     for xf in looks.xfs:
         said = [

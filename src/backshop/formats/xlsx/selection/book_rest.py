@@ -25,6 +25,16 @@ class Rest(Knowledge):
         self._elements = told  # by the part of a sheet: elements that slots tell
         self.metadata_grew = _grew(old, new)
 
+    @property
+    def has_same_metadata(self) -> bool:
+        """Whether the metadata part is the same on both sides."""
+        parts = [book.related("sheetMetadata") for book in self._books]
+        one, two = (
+            book.package.read(part) if part else b""
+            for book, part in zip(self._books, parts, strict=True)
+        )
+        return one == two
+
     def found(self) -> list[JsonObject]:
         """Return every such difference, each with its part and its words."""
         old, new = self._books

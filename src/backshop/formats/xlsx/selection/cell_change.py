@@ -16,7 +16,7 @@ from .look_key import LookKeys
 from .sheet_frame import RowDifference, row_said
 from .slot import CONTENT, LOOK, SheetPair, Slot
 
-_MARKED = re.compile(rb"\s(?:cm|vm)=")
+_MARKED = re.compile(rb"\s(cm|vm)=")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,7 @@ class CellChanges:
     slots: list[Slot]
     arrays: list[Area]  # of formulas over several cells that came, went or changed
     marked: list[int]  # slots of cells that point into the metadata part
+    valued: list[int]  # those of them whose value is described there
     rows: list[RowDifference]
 
 
@@ -47,7 +48,7 @@ class _Compared:
             place for place in {*both[0], *both[1]} if both[0].get(place) != both[1].get(place)
         }
         self.arrays = [side[place][0] for side in both for place in changed if place in side]
-        self.found = CellChanges([], self.arrays, [], [])
+        self.found = CellChanges([], self.arrays, [], [], [])
 
     def run(self, *, comparable: bool) -> CellChanges:
         for left, right in self._rows(comparable=comparable):
@@ -108,11 +109,15 @@ class _Compared:
         else:  # the same words may have other pieces in bold
             same_words = keys[0][:2] == keys[1][:2] and len(keys[0]) > 1
             group = "looks" if same_words else "values"
-        if any(
-            cell is not None and _MARKED.search(_tag(side, cell))
+        tags = b"".join(
+            _tag(side, cell)
             for side, cell in zip((self.old, self.new), cells, strict=True)
-        ):
+            if cell is not None
+        )
+        if found := _MARKED.findall(tags):
             self.found.marked.append(len(self.found.slots))
+            if b"vm" in found:
+                self.found.valued.append(len(self.found.slots))
         words = "look inside the text of " if group == "looks" else ""
         self.found.slots.append(
             Slot(

@@ -130,6 +130,7 @@ class _Slots:
         self.ties = Ties()
         self.told: dict[str, frozenset[str]] = {}
         self.marked: list[int] = []
+        self.valued: list[int] = []
         self.tables: list[tuple[int, Table, Table]] = []
 
     def before_names(self, text: str) -> str:
@@ -206,6 +207,7 @@ class _Slots:
         self.told[two.part] = around.told
         numbers = self._add(cells.slots)
         self.marked += [numbers[at] for at in cells.marked]
+        self.valued += [numbers[at] for at in cells.valued]
         frames = self._add(around.slots)
         if cells.rows:
             self._add([row_change(pair, cells.rows)])
@@ -306,8 +308,9 @@ class _Slots:
                 )
             ]
         )
-        if not rest.metadata_grew:
-            self.ties.tie_all([at, *self.marked], _META)
+        pointing = self.valued if rest.metadata_grew else self.marked
+        if not rest.has_same_metadata:
+            self.ties.tie_all([at, *pointing], _META)
 
     # --- what goes together --------------------------------------------------------------------
 
@@ -378,8 +381,7 @@ class _Slots:
             for at, slot in self._of(FRAME, TABLE)
             if any(name in repr(slot.sides).lower() for name in names)
         ]
-        rest = [at for at, _ in self._of(REST)]
-        others = [*same, *saying, *rest]
+        others = [*same, *saying, *(at for at, _ in self._of(REST, ADDED))]
         self.ties.tie_all([*renamed, *others] if others else [], _RENAME)
 
 

@@ -133,6 +133,8 @@ class _Composition:
         taken = {slot.what for slot in _slots(self.taken)}
         if REST in kept | taken:
             return REST in taken
+        if RENAMED in kept:  # a name that is put back may be written in another way
+            return False
         return REMOVED not in kept | taken or (ADDED in taken and REMOVED in taken)
 
     def made(self) -> Package:
