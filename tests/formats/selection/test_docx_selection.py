@@ -71,14 +71,13 @@ def mixed(
 
 
 def check_mixtures(before: Path, after: Path, out: Path) -> list[ChangeUnit]:
-    """Leave every change alone, and all but one; few ones in every mixture."""
+    """Leave every change by itself, some two by two, none, all."""
     units = units_of(before, after)
-    sizes = range(1, len(units)) if len(units) < 4 else (1, len(units) - 1)
-    for size in sizes:
-        for left in combinations(units, size):
-            mixed(before, after, units, left, out)
-            word(out)
-            assert units_of(out, after)
+    tried = [left for size in (1, 2) for left in combinations(units, size) if size < len(units)]
+    for left in [*tried[: len(units)], *tried[len(units) :: 4]]:
+        mixed(before, after, units, left, out)
+        word(out)
+        assert units_of(out, after)
     docx_format.compose(source(before), source(after), frozenset(), out)
     assert out.read_bytes() == after.read_bytes()
     docx_format.compose(source(before), source(after), frozenset(u.id for u in units), out)
@@ -288,8 +287,8 @@ def test_words_and_their_look_are_two_changes(tmp_path):
 
     before, after, units = changed(tmp_path, old, new)
 
-    assert [(unit.group, unit.after) for unit in units][0] == ("text", "blue")
     assert [unit.group for unit in units] == ["text", "looks"]
+    assert units[0].after == "blue"
     plain = leave(before, after, units[1:], tmp_path / "out.docx")
     assert [r.bold for r in word(plain).paragraphs[1].runs] == [None] * len(
         word(plain).paragraphs[1].runs
@@ -331,7 +330,7 @@ def test_words_in_links_fields_and_around_bookmarks_stay_whole(tmp_path):
 
 @pytest.mark.rule("F34.12")
 def test_a_paragraph_rewritten_all_over_is_one_change_that_says_why(tmp_path):
-    words = "aa bb cc dd ee ff gg hh ii jj kk ll mm nn oo pp qq rr ss tt uu vv ww xx".split()
+    words = [letter * 2 for letter in "abcdefghijklmnopqrstuvwx"]
     new = [word.upper() if at % 3 == 0 else word for at, word in enumerate(words)]
     swapped = [*new[12:], *new[:12]]
 
@@ -591,7 +590,7 @@ def test_an_unreadable_side_is_refused_as_a_read_is(letter, tmp_path):
 
 @pytest.mark.rule("F34.17")
 def test_a_long_document_is_separated_in_time(tmp_path, scaled):
-    texts = [f"Paragraph {n} says something about {n * 7}." for n in range(scaled(600, 2_000))]
+    texts = [f"Paragraph {n} says something about {n * 7}." for n in range(scaled(300, 2_000))]
     body = "".join(paragraph(text) + paragraph() for text in texts)
     before = with_body(tmp_path / "before.docx", body + "<w:sectPr/>")
     changed = [paragraph(text.replace("something", "a lot") if n % 10 == 0 else text)
