@@ -8,6 +8,7 @@ fails, so changes are put at the end of such a run, and whether they hold apart 
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ EVERY_MAX = 6  # changes of which all mixtures are tried; of more, some are
 _TRIED_MAX = 60
 _TRIED_ITEMS = 200_000  # blocks looked at while trying, about a second
 _SEED = 7
+_NO_WORD = re.compile(r"[^\w\s]+")
 
 _T = TypeVar("_T")
 
@@ -148,15 +150,20 @@ def _versions(
     old: Sequence[_Known], new: Sequence[_Known], gone: Sequence[int], come: Sequence[int]
 ) -> Iterator[tuple[int, int]]:
     """Yield versions of one another."""
-    words = [Words.of(new[at].text) for at in come] if gone else []
+    words = [_words(new[at].text) for at in come] if gone else []
     j = 0
     for i in gone:
-        own = Words.of(old[i].text)
+        own = _words(old[i].text)
         for k in range(j, min(j + _NEAR, len(come))):
             if _is_version(old[i], new[come[k]], own, words[k]):
                 yield i, come[k]
                 j = k + 1
                 break
+
+
+def _words(text: str) -> Words:
+    """Return the words of a text; brackets and colons do not make two texts alike."""
+    return Words.of(_NO_WORD.sub(" ", text))
 
 
 def _is_version(old: Known, new: Known, own: Words, other: Words) -> bool:

@@ -290,7 +290,7 @@ class Comparison:
                 continue
             shown = grid.index(b) if b in grid else column
             place = replace(_place(table), table_row=step.new, table_column=shown)
-            texts = self._old.body.texts.cell(a), self._new.body.texts.cell(b)
+            texts = self._old.texts.cell(a), self._new.texts.cell(b)
             atom = Atom(
                 kind="table",
                 group="text" if words_of(a) != words_of(b) else "looks",
@@ -475,7 +475,7 @@ def _is_plain(element: Element, tags: frozenset[str]) -> bool:
 
 def _rows(side: Side, table: Item) -> Iterator[Item]:
     for row in table.element.iterchildren(n.TR):
-        texts = (side.body.texts.cell(cell) for cell in row.iterchildren(n.TC))
+        texts = (side.texts.cell(cell) for cell in row.iterchildren(n.TC))
         shown = digest(side.imprint.of(row))
         text = "\t".join(texts)
         yield Item("row", row, shown, text, row.get(PARA_ID))

@@ -306,12 +306,11 @@ class Plan:
         return None
 
     def _entry_part(self, atom: Atom, *, is_new: bool) -> str | None:
+        """Return the part in which the elements of an atom stand; None: the main one."""
         for supply in self.supplies:
             shelf = supply.new if is_new else supply.old
-            if shelf is not None and atom.part in (
-                supply.new.part if supply.new else None,
-                supply.old.part if supply.old else None,
-            ):
+            known = {one.part for one in (supply.old, supply.new) if one is not None}
+            if shelf is not None and atom.part in known:
                 return shelf.part
         return None
 

@@ -12,7 +12,7 @@ from backshop.formats.selection.block_place import Cell, Row, Spot
 from backshop.formats.selection.change_unit import Relocated
 
 from ..text import name as n
-from ..text.document import grid_cells, table_rows
+from ..text.document import block_elements, grid_cells, table_rows
 from ..text.source import Document
 from .imprint import digest
 from .side import PARA_ID, Side, is_blank
@@ -44,15 +44,14 @@ def _side(source: Source) -> Side:
 
 def _spots(side: Side) -> list[Spot]:
     found = []
-    for block in side.body.blocks:
-        element = block.element
+    for element in block_elements(side.document.body_element):
         shown = digest(side.imprint.of(element))
-        if block.table is None:
-            blank = is_blank(element, block.text)
+        text = side.text(element)
+        if element.tag == n.P:
+            blank = is_blank(element, text)
             ident = element.get(PARA_ID)
-            found.append(Spot("p", shown, block.text, ident=ident, is_blank=blank))
+            found.append(Spot("p", shown, text, ident=ident, is_blank=blank))
         else:
-            text = "\n".join(map("\t".join, block.rows))
             shape = digest(side.imprint.of(element.find(n.TBL_GRID)))
             rows = tuple(_rows(side, element))
             found.append(Spot("t", shown, text, rows, shape=shape))
@@ -67,7 +66,7 @@ def _rows(side: Side, table: Element) -> Iterator[Row]:
         for column, cell in enumerate(grid_cells(row)):
             if cell is not None:
                 shown = digest(side.imprint.of(cell))
-                cells.append(Cell(side.body.texts.cell(cell), shown, number, column))
+                cells.append(Cell(side.texts.cell(cell), shown, number, column))
             elif column < len(above) and above[column].row < number and not _spans(row, column):
                 cells.append(above[column])
             else:
@@ -100,9 +99,11 @@ def _looks(token: Token) -> list[str]:
 def _look_of(side: Side) -> Callable[[int, str], object]:
     """Return what tells how words of a block look; what cannot be told counts as another look."""
 
+    blocks = list(block_elements(side.document.body_element))
+
     def look(at: int, words: str) -> object:
-        block = side.body.blocks[at]
-        line = line_of(block.element, side.imprint) if block.table is None else None
+        block = blocks[at]
+        line = line_of(block, side.imprint) if block.tag == n.P else None
         text = "".join(token.text for token in line.tokens) if line is not None else ""
         start = text.find(words)
         if line is None or start < 0:

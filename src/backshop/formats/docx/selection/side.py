@@ -10,9 +10,9 @@ from backshop.formats.package.guard import Element
 
 from ..edit.removal import splits_field
 from ..text import name as n
-from ..text.document import WRAPPERS, Body, block_elements
+from ..text.document import WRAPPERS, Texts, block_elements
 from ..text.source import Document
-from .imprint import BOOKMARK, BOOKMARK_END, Imprint, digest, words_of
+from .imprint import BOOKMARK, BOOKMARK_END, Imprint, digest
 from .item import Item
 
 Ref = tuple[str, ...]  # ("style", "Heading1"), ("rel", "word/document.xml", "rId7")
@@ -76,9 +76,9 @@ class Side:
         self.imprint = Imprint(self.root, targets)
 
     @cached_property
-    def body(self) -> Body:
-        """The blocks as they are read."""
-        return self.document.body()
+    def texts(self) -> Texts:
+        """The texts of paragraphs and cells as they are read."""
+        return Texts(self.document.body_element)
 
     @cached_property
     def section(self) -> Element | None:
@@ -101,23 +101,23 @@ class Side:
     def _item(self, element: Element, at: int) -> Item:
         shown = digest(self.imprint.of(element))
         if element.tag == n.P:
-            text = self._text(element)
+            text = self.text(element)
             blank = is_blank(element, text)
             return Item("p", element, shown, text, element.get(PARA_ID), blank, None, at)
         if element.tag == n.TBL:
             shape = digest(self.imprint.of(element.find(n.TBL_GRID)))
-            return Item("t", element, shown, self._text(element), None, False, shape, at)
+            return Item("t", element, shown, self.text(element), None, False, shape, at)
         if element.tag in WRAPPERS:
             blocks = list(block_elements(element))
-            text = "\n".join(map(self._text, blocks))
+            text = "\n".join(map(self.text, blocks))
             return Item("control", element, shown, text, None, False, None, at, len(blocks))
         return Item("mark", element, shown, "", None, False, None, at, 0)
 
-    def _text(self, element: Element) -> str:
-        block = self.body.by_element.get(element)
-        if block is None:
-            return words_of(element)
-        return block.text if block.table is None else "\n".join(map("\t".join, block.rows))
+    def text(self, block: Element) -> str:
+        """Return the words of a block, cells and rows of a table parted."""
+        if block.tag == n.P:
+            return self.texts.of(block)
+        return "\n".join(map("\t".join, self.texts.grid(block)))
 
     @cached_property
     def _names(self) -> dict[tuple[str, str], str]:

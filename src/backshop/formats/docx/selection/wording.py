@@ -154,10 +154,14 @@ def compare(old: Line | None, new: Line | None, *, is_known: bool) -> Wording | 
 
 def _stays_alike(old: Sequence[str], new: Sequence[str], found: Sequence[Change]) -> bool:
     """Whether the old side and any mixture are known as versions of one another."""
-    total = sum(not word.isspace() for word in old)
-    gone = sum(not w.isspace() for one in found for w in old[one.old_start : one.old_end])
-    come = sum(not w.isspace() for one in found for w in new[one.new_start : one.new_end])
+    total = sum(map(_is_word, old))
+    gone = sum(_is_word(w) for one in found for w in old[one.old_start : one.old_end])
+    come = sum(_is_word(w) for one in found for w in new[one.new_start : one.new_end])
     return 2 * total >= 3 * gone + come
+
+
+def _is_word(key: str) -> bool:
+    return key[:1].isalnum() or key[:1] == "_"
 
 
 def line_of(paragraph: Element, imprint: Imprint) -> Line | None:
