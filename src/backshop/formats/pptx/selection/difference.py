@@ -123,10 +123,14 @@ class Comparison:
             else:
                 yield from self._slide(key)
         yield from _differing(self.old.show_slots(), self.new.show_slots())
-        yield from _differing(self.old.named_slots(), self.new.named_slots())
+        named = (self.old.named_slots(self.new), self.new.named_slots(self.old))
+        yield from _differing(*named)
 
     def _slide(self, key: Key) -> Iterator[Difference]:
-        roots = [side.slides[key].root for side in (self.old, self.new)]
+        slides = [side.slides[key] for side in (self.old, self.new)]
+        if self.old.raw(slides[0].part) == self.new.raw(slides[1].part):
+            return
+        roots = [slide.root for slide in slides]
         pair = (self.old.slide_slots(key), self.new.slide_slots(key))
         is_parted = all(one.is_parted for one in pair) and ignorable(roots[1]) <= ignorable(
             roots[0]
@@ -144,21 +148,18 @@ class Comparison:
         orders = _common([k[1] for k in self.old.slides], [k[1] for k in self.new.slides])
         if orders[0] != orders[1]:
             yield Difference(ORDER, *(Slot(" ".join(one)) for one in orders))
-        sections = [sections_of(side.deck.root) for side in (self.old, self.new)]
-        common = set(orders[0])
+        yield from self._sections(set(orders[0]))
+
+    def _sections(self, common: set[str]) -> Iterator[Difference]:
+        """Yield other sections, or slides that both sides list in some section and not the same."""
+        old, new = (sections_of(side.deck.root) for side in (self.old, self.new))
+        listed = common & (old[1].keys() if old else set()) & (new[1].keys() if new else set())
+        moved = sorted(one for one in listed if old and new and old[1][one] != new[1][one])
         told = [
-            None if one is None else (one[0], {s: at for s, at in one[1].items() if s in common})
-            for one in sections
+            None if one is None else Slot(f"{one[0]} {[(slide, one[1][slide]) for slide in moved]}")
+            for one in (old, new)
         ]
-        if told[0] != told[1]:
-            moved = _moved(*(one[1] if one else {} for one in told))
-            yield Difference(
-                SECTION_KEY,
-                *(
-                    None if one is None else Slot(f"{one[0]} {moved[at]}")
-                    for at, one in enumerate(told)
-                ),
-            )
+        yield from _differing(*({SECTION_KEY: slot} if slot else {} for slot in told))
 
     # --- what goes together ---------------------------------------------------------------------
 
@@ -224,13 +225,6 @@ def sections_of(root: Element) -> tuple[str, dict[str, str]] | None:
         for entry in section.iter(f"{{{P14}}}sldId"):
             members.setdefault(entry.get("id") or "", section.get("id") or "")
     return "\0".join(names), members
-
-
-def _moved(old: Mapping[str, str], new: Mapping[str, str]) -> tuple[str, str]:
-    """Return the slides that are in another section, with that section, for each side."""
-    moved = sorted(one for one in {*old, *new} if old.get(one) != new.get(one))
-    first, second = (" ".join(f"{one}:{side.get(one)}" for one in moved) for side in (old, new))
-    return first, second
 
 
 def _common(old: Iterable[str], new: Iterable[str]) -> tuple[list[str], list[str]]:
