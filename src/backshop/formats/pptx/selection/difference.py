@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -23,11 +24,13 @@ from .slot import (
     is_body,
     is_shape,
     is_slide,
+    kind_of,
 )
 
 ORDER: Key = ("show", "order")
 SECTION_KEY: Key = ("show", "sections")
 P14 = "http://schemas.microsoft.com/office/powerpoint/2010/main"
+_AUTHORS = re.compile(r"(?i)/(commentAuthors|authors)\w*\.xml$")
 _NEEDED = "one needs the other"
 _ANIMATED = "animations speak of these shapes"
 _MOVED = "slides were moved and removed together"
@@ -174,6 +177,7 @@ class Comparison:
         if SECTION_KEY in self.found:
             gone = [key for key in went if is_slide(key)]
             self._tie_order(SECTION_KEY, [*gone, *({ORDER} & self.found.keys())])
+        self._tie_comments()
         for slide in self.shapes:
             self._tie_shapes(slide)
 
@@ -188,19 +192,34 @@ class Comparison:
         here: dict[str, Key] = {}
         for key in shapes:
             one = self.found[key]
-            if one.before is None or one.after is None:
-                for slot in (one.before, one.after):
-                    for element in slot.elements if slot is not None else ():
-                        here.update(dict.fromkeys(inner_ids(element), key))
-        self._tie_order((*slide, "order"), here.values())
+            old, new = (_ids_in(slot) for slot in (one.before, one.after))
+            here.update(dict.fromkeys(old ^ new, key))
+        gone = [key for key in shapes if None in (self.found[key].before, self.found[key].after)]
+        self._tie_order((*slide, "order"), gone)
         for key in mine:
             if is_body(key):
                 self._tie_body(key)
         timing: Key = (*slide, "sld", "timing")
         for key in [*shapes, *(one for one in (timing,) if one in self.found)]:
-            for spoken in _spoken_of(self.found[key]):
+            for spoken in sorted(_spoken_of(self.found[key])):
                 if spoken in here:
                     self.ties.tie(key, here[spoken], _ANIMATED if key == timing else _NEEDED)
+                body: Key = (*slide, "shape", spoken, "body")
+                if key == timing and body in self.found:  # they speak of its paragraphs too
+                    self.ties.tie(key, body, _ANIMATED)
+
+    def _tie_comments(self) -> None:
+        """Tie comments to the list of those who wrote them, when both differ."""
+        authors = [key for key in self.found if key[0] == "part" and _AUTHORS.search(key[1])]
+        for key in self.found if authors else ():
+            is_of_comments = key[2:3] == ("rels",) and key[3].lower().startswith("comment")
+            if is_of_comments or (is_slide(key) and self._has_comments(key)):
+                self.ties.tie(authors[0], key, _NEEDED)
+
+    def _has_comments(self, slide: Key) -> bool:
+        sides = [side for side in (self.old, self.new) if slide in side.slides]
+        rels = [rel for side in sides for rel in side.package.rels(side.slides[slide].part)]
+        return any(kind_of(rel).lower().startswith("comment") for rel in rels)
 
     def _tie_body(self, body: Key) -> None:
         """Tie the inside of a shape to its frame where both came or went, or it is another one."""
@@ -238,6 +257,11 @@ def _differing(old: Mapping[Key, Slot], new: Mapping[Key, Slot]) -> Iterator[Dif
         one = Difference(key, old.get(key), new.get(key))
         if one.sides[0] != one.sides[1]:
             yield one
+
+
+def _ids_in(slot: Slot | None) -> frozenset[str]:
+    elements = slot.elements if slot is not None else ()
+    return frozenset().union(*(inner_ids(element) for element in elements))
 
 
 def _spoken_of(one: Difference) -> set[str]:
