@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -137,6 +138,37 @@ def test_a_slide_left_out_takes_its_own_parts_away_and_no_others(tmp_path, rich)
     assert len(slides) == 2
     assert old.keys() == new.keys()
     assert [name for name in old if old[name] != new[name]] == ["ppt/slides/slide3.xml"]
+
+
+@pytest.mark.rule("F34.22")
+def test_a_chart_that_is_exchanged_leaves_nothing_behind(tmp_path, rich):
+    after = decks.edited(rich, tmp_path / "after.pptx", decks.set_values, decks.set_cell, seed=3)
+    sides = (source(rich), source(after))
+    units = pptx_format.separate(*sides)
+    out = tmp_path / "out.pptx"
+
+    pptx_format.compose(*sides, frozenset({only(units, "Table").id}), out)
+
+    assert len(members(out)) == len(members(rich))
+    slide = Presentation(str(out)).slides[2]
+    (chart,) = [shape.chart for shape in slide.shapes if shape.has_chart]
+    (table,) = [shape.table for shape in slide.shapes if shape.has_table]
+    assert tuple(chart.plots[0].series[0].values)[1] == 4
+    assert table.cell(1, 1).text == "cell 11"
+
+
+@pytest.mark.rule("F34.25")
+def test_a_deck_with_macros_inside_is_the_whole_file(tmp_path, rich):
+    sides = []
+    for at, text in enumerate(("one", "two")):
+        path = decks.edited(rich, tmp_path / f"{at}.pptx", decks.set_text, seed=at)
+        with zipfile.ZipFile(path, "a") as archive:
+            archive.writestr("ppt/vbaProject.bin", text)
+        sides.append(source(path))
+
+    (unit,) = pptx_format.separate(*sides)
+
+    assert unit.kind == "file"
 
 
 @pytest.mark.rule("F34.22")

@@ -102,8 +102,8 @@ class Comparison:
                 return "slides have the same id"
         if old.slides and new.slides and not old.slides.keys() & new.slides.keys():
             return "all slides are others, or were numbered anew"
-        if old.package.is_signed or new.package.is_signed:
-            return "a part of the file would break its signature"
+        if any(side.package.is_signed or side.package.has_macros for side in (old, new)):
+            return "a file that is signed or has macros is not put together anew"
         return None
 
     def groups(self) -> list[list[Difference]]:
@@ -178,16 +178,18 @@ class Comparison:
             gone = [key for key in went if is_slide(key)]
             self._tie_order(SECTION_KEY, [*gone, *({ORDER} & self.found.keys())])
         self._tie_comments()
+        by_slide: dict[Key, list[Key]] = {}
+        for key in self.found:
+            by_slide.setdefault(key[:2], []).append(key)
         for slide in self.shapes:
-            self._tie_shapes(slide)
+            self._tie_shapes(slide, by_slide.get(slide, []))
 
     def _tie_order(self, order: Key, others: Iterable[Key]) -> None:
         if order in self.found:
             for key in others:
                 self.ties.tie(order, key, _MOVED)
 
-    def _tie_shapes(self, slide: Key) -> None:
-        mine = [key for key in self.found if key[:2] == slide]
+    def _tie_shapes(self, slide: Key, mine: list[Key]) -> None:
         shapes = [key for key in mine if is_shape(key)]
         here: dict[str, Key] = {}
         for key in shapes:
