@@ -16,6 +16,8 @@ from pptx.chart.data import CategoryChartData
 from pptx.dml.color import RGBColor
 from pptx.enum.chart import XL_CHART_TYPE
 from pptx.enum.shapes import MSO_CONNECTOR
+from pptx.opc.package import Part
+from pptx.opc.packuri import PackURI
 from pptx.util import Inches, Pt
 
 P = "http://schemas.openxmlformats.org/presentationml/2006/main"
@@ -295,11 +297,26 @@ def copy_shape(made: Any, rng: random.Random) -> None:
         slide.shapes._spTree.append(made_again)  # with the id of another
 
 
+def add_comment(made: Any, rng: random.Random) -> None:
+    slide = _slide(made, rng).part
+    kind = "application/vnd.openxmlformats-officedocument.presentationml.{}+xml"
+    head = f'<p:{{0}} xmlns:p="{P}">{{1}}</p:{{0}}>'
+    author = '<p:cmAuthor id="7" name="A. Reviewer" initials="A" lastIdx="1" clrIdx="0"/>'
+    note = '<p:cm authorId="7" idx="1"><p:pos x="9" y="9"/><p:text>look here</p:text></p:cm>'
+    for owner, name, word, root, inner in (
+        (made.part, "/ppt/commentAuthors.xml", "commentAuthors", "cmAuthorLst", author),
+        (slide, "/ppt/comments/comment1.xml", "comments", "cmLst", note),
+    ):
+        blob = head.format(root, inner).encode()
+        part = Part(PackURI(name), kind.format(word), made.part.package, blob)
+        owner.relate_to(part, f"{R}/{word}")
+
+
 EDITS: tuple[Edit, ...] = (
     *(set_text, make_bold, move_shape, add_box, add_picture, remove_shape, raise_shape, add_slide),
     *(remove_slide, move_slide, set_notes, set_background, set_cell, set_values, exchange_picture),
     *(connect_new, animate_new, rename_section, hide_slide, change_layout, change_size),
-    *(change_title, link_new, copy_shape),
+    *(change_title, link_new, copy_shape, add_comment),
 )
 
 

@@ -197,6 +197,7 @@ def test_a_slide_that_stays_out_of_a_removal_keeps_its_parts(tmp_path, rich):
         (decks.animate_new, ("animations", "TextBox")),
         (decks.connect_new, ("Connector", "TextBox")),
         (decks.link_new, ("(added)", "(place and look)")),
+        (decks.add_comment, ("comments", "commentAuthors")),
     ],
 )
 def test_what_needs_another_change_goes_with_it(tmp_path, rich, edit, words):
