@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from io import BytesIO
@@ -17,7 +17,10 @@ from backshop.base import limits as numbers
 
 from ..diff.page_diff import Page, pair_pages
 from ..errors import fail
+from ..place import Place, require_fields
 from ..protocol import ChunkInfo, Json, JsonObject, Map, Passage, Read, Selector, Source
+from ..selection.change_unit import Relocated
+from ..selection.whole_file import relocated_file
 from ..warning import Warnings
 from ..window import (
     check_chunk,
@@ -137,7 +140,7 @@ def passages(source: Source) -> Iterator[Passage]:
     with _opened(source) as document:
         for index in range(len(document)):
             where = {"pages": str(index + 1)}
-            text = " ".join(_page_text(document, index).split())
+            text = _flat(document, index)
             scanned = len(text) < _SCAN_MAX_CHARS and _page_entry(document, index)["scanned"]
             yield Passage(where, "", gap="no_text_layer") if scanned else Passage(where, text)
 
@@ -157,6 +160,59 @@ def diff_pages(before: Source, after: Source) -> list[JsonObject]:
                 ]
             )
     return pair_pages(sides[0], sides[1])
+
+
+def require_place(source: Source, place: Place) -> Place:
+    """Return a place of a PDF: a page, or words on one; words alone mean the one page with them.
+
+    Raises:
+        FormatError: `bad_selector`, `bad_range`, `no_match` or `ambiguous_match`.
+    """
+    with _opened(source) as document:
+        return _placed(document, place)
+
+
+def relocate(before: Source, after: Source, places: Sequence[Place]) -> list[Relocated]:
+    """Return where pages of one version are in another, by what stands on them (B12.10)."""
+    pairs = {pair["index_before"]: pair for pair in diff_pages(before, after)}
+    found = []
+    with _opened(before) as old, _opened(after) as new:
+        for place in places:
+            if place.is_file:
+                found.append(relocated_file(before, after))
+                continue
+            there = _placed(old, place)
+            pair = pairs[(there.page or 1) - 1]
+            now = pair["index_after"]
+            if not isinstance(now, int):
+                found.append(Relocated(place=None, is_touched=True))
+                continue
+            has_words = there.words is None or there.words in _flat(new, now)
+            moved = replace(there, page=now + 1, words=there.words if has_words else None)
+            is_touched = pair["kind"] != "same" or not has_words
+            found.append(Relocated(place=moved, is_touched=is_touched))
+    return found
+
+
+def _placed(document: pdfium.PdfDocument, place: Place) -> Place:
+    require_fields(place, "pdf", ("page", "words"))
+    total = len(document)
+    if place.is_file:
+        return place
+    words = None if place.words is None else " ".join(place.words.split())
+    if place.page is not None and not 1 <= place.page <= total:
+        raise fail("bad_range", f"there is no page {place.page}", hints=(f"1-{total}",))
+    pages = range(1, total + 1) if place.page is None else (place.page,)
+    having = [page for page in pages if words is None or words in _flat(document, page - 1)]
+    if len(having) != 1:
+        reason = "ambiguous_match" if having else "no_match"
+        raise fail(reason, f"{len(having)} pages have these words")
+    return Place(page=having[0], words=words)
+
+
+def _flat(document: pdfium.PdfDocument, index: int) -> str:
+    """Return the words of a page with single spaces, since lines end anywhere."""
+    return " ".join(_page_text(document, index).split())
 
 
 def _look(document: pdfium.PdfDocument, index: int) -> str:

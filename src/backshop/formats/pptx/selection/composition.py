@@ -69,10 +69,11 @@ class _Composition:
         for key, one in whole.items():
             if one.after is not None:
                 self._carriage.put(self._new.slides[key].part, self._slides[key])
-        for slide in self._compared.shapes:
-            mine = {key: one for key, one in self._taken.items() if key[:2] == slide}
-            if mine:
-                self._slide(slide, mine)
+        by_slide: dict[Key, dict[Key, Difference]] = {}
+        for key, one in self._taken.items():
+            by_slide.setdefault(key[:2], {})[key] = one
+        for slide in (one for one in self._compared.shapes if one in by_slide):
+            self._slide(slide, by_slide[slide])
         self._show(bool(whole))
         self._clear()
         self._deck.trees.flush()
@@ -131,10 +132,10 @@ class _Composition:
                 shapes[number] = made
             elif number in shapes:
                 drop(shapes.pop(number))
-        old, new = (one.order for one in self._compared.shapes[slide])
         is_moved = (*slide, "order") in mine
-        order = _merged(old, new, shapes.keys() - came, came, is_moved)
         if came or is_moved:
+            old, new = (one.order for one in self._compared.shapes[slide])
+            order = _merged(old, new, shapes.keys() - came, came, is_moved)
             _arrange(tree, [shapes[number] for number in order])
 
     def _shape(
@@ -335,18 +336,20 @@ def _merged(
     old: Sequence[str], new: Sequence[str], stayed: set[str], came: set[str], is_moved: bool
 ) -> list[str]:
     """Return the order of what is there: that of one side, what came behind its neighbour."""
-    first = new if is_moved else old
-    order = [one for one in first if one in stayed]
-    order += [one for one in old if one in stayed and one not in set(order)]
+    order = [one for one in (new if is_moved else old) if one in stayed]
     have = set(order)
-    at = 0
+    order += [one for one in old if one in stayed and one not in have]
+    behind: dict[str | None, list[str]] = {}
+    last: str | None = None
     for one in new:
         if one in came:
-            order.insert(at, one)
-            at += 1
-        elif one in have:
-            at = order.index(one) + 1
-    return order
+            behind.setdefault(last, []).append(one)
+        elif one in stayed:
+            last = one
+    return [
+        *behind.get(None, []),
+        *(each for one in order for each in (one, *behind.get(one, ()))),
+    ]
 
 
 def _exchange(
@@ -402,7 +405,8 @@ def _keep_inside(old: Element, new: Element) -> None:
 
 def _arrange(tree: Element, shapes: Sequence[Element]) -> None:
     """Put shapes in an order, where the first one stands."""
-    inside = [one for one in tree if one in shapes]
+    held = set(shapes)
+    inside = [one for one in tree if one in held]
     at = tree.index(inside[0]) if inside else None
     for one in inside:
         tree.remove(one)

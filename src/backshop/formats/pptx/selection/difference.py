@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -23,11 +24,13 @@ from .slot import (
     is_body,
     is_shape,
     is_slide,
+    kind_of,
 )
 
 ORDER: Key = ("show", "order")
 SECTION_KEY: Key = ("show", "sections")
 P14 = "http://schemas.microsoft.com/office/powerpoint/2010/main"
+_AUTHORS = re.compile(r"(?i)/(commentAuthors|authors)\w*\.xml$")
 _NEEDED = "one needs the other"
 _ANIMATED = "animations speak of these shapes"
 _MOVED = "slides were moved and removed together"
@@ -99,8 +102,8 @@ class Comparison:
                 return "slides have the same id"
         if old.slides and new.slides and not old.slides.keys() & new.slides.keys():
             return "all slides are others, or were numbered anew"
-        if old.package.is_signed or new.package.is_signed:
-            return "a part of the file would break its signature"
+        if any(side.package.is_signed or side.package.has_macros for side in (old, new)):
+            return "a file that is signed or has macros is not put together anew"
         return None
 
     def groups(self) -> list[list[Difference]]:
@@ -123,10 +126,14 @@ class Comparison:
             else:
                 yield from self._slide(key)
         yield from _differing(self.old.show_slots(), self.new.show_slots())
-        yield from _differing(self.old.named_slots(), self.new.named_slots())
+        named = (self.old.named_slots(self.new), self.new.named_slots(self.old))
+        yield from _differing(*named)
 
     def _slide(self, key: Key) -> Iterator[Difference]:
-        roots = [side.slides[key].root for side in (self.old, self.new)]
+        slides = [side.slides[key] for side in (self.old, self.new)]
+        if self.old.raw(slides[0].part) == self.new.raw(slides[1].part):
+            return
+        roots = [slide.root for slide in slides]
         pair = (self.old.slide_slots(key), self.new.slide_slots(key))
         is_parted = all(one.is_parted for one in pair) and ignorable(roots[1]) <= ignorable(
             roots[0]
@@ -144,21 +151,18 @@ class Comparison:
         orders = _common([k[1] for k in self.old.slides], [k[1] for k in self.new.slides])
         if orders[0] != orders[1]:
             yield Difference(ORDER, *(Slot(" ".join(one)) for one in orders))
-        sections = [sections_of(side.deck.root) for side in (self.old, self.new)]
-        common = set(orders[0])
+        yield from self._sections(set(orders[0]))
+
+    def _sections(self, common: set[str]) -> Iterator[Difference]:
+        """Yield other sections, or slides that both sides list in some section and not the same."""
+        old, new = (sections_of(side.deck.root) for side in (self.old, self.new))
+        listed = common & (old[1].keys() if old else set()) & (new[1].keys() if new else set())
+        moved = sorted(one for one in listed if old and new and old[1][one] != new[1][one])
         told = [
-            None if one is None else (one[0], {s: at for s, at in one[1].items() if s in common})
-            for one in sections
+            None if one is None else Slot(f"{one[0]} {[(slide, one[1][slide]) for slide in moved]}")
+            for one in (old, new)
         ]
-        if told[0] != told[1]:
-            moved = _moved(*(one[1] if one else {} for one in told))
-            yield Difference(
-                SECTION_KEY,
-                *(
-                    None if one is None else Slot(f"{one[0]} {moved[at]}")
-                    for at, one in enumerate(told)
-                ),
-            )
+        yield from _differing(*({SECTION_KEY: slot} if slot else {} for slot in told))
 
     # --- what goes together ---------------------------------------------------------------------
 
@@ -173,33 +177,51 @@ class Comparison:
         if SECTION_KEY in self.found:
             gone = [key for key in went if is_slide(key)]
             self._tie_order(SECTION_KEY, [*gone, *({ORDER} & self.found.keys())])
+        self._tie_comments()
+        by_slide: dict[Key, list[Key]] = {}
+        for key in self.found:
+            by_slide.setdefault(key[:2], []).append(key)
         for slide in self.shapes:
-            self._tie_shapes(slide)
+            self._tie_shapes(slide, by_slide.get(slide, []))
 
     def _tie_order(self, order: Key, others: Iterable[Key]) -> None:
         if order in self.found:
             for key in others:
                 self.ties.tie(order, key, _MOVED)
 
-    def _tie_shapes(self, slide: Key) -> None:
-        mine = [key for key in self.found if key[:2] == slide]
+    def _tie_shapes(self, slide: Key, mine: list[Key]) -> None:
         shapes = [key for key in mine if is_shape(key)]
         here: dict[str, Key] = {}
         for key in shapes:
             one = self.found[key]
-            if one.before is None or one.after is None:
-                for slot in (one.before, one.after):
-                    for element in slot.elements if slot is not None else ():
-                        here.update(dict.fromkeys(inner_ids(element), key))
-        self._tie_order((*slide, "order"), here.values())
+            old, new = (_ids_in(slot) for slot in (one.before, one.after))
+            here.update(dict.fromkeys(old ^ new, key))
+        gone = [key for key in shapes if None in (self.found[key].before, self.found[key].after)]
+        self._tie_order((*slide, "order"), gone)
         for key in mine:
             if is_body(key):
                 self._tie_body(key)
         timing: Key = (*slide, "sld", "timing")
         for key in [*shapes, *(one for one in (timing,) if one in self.found)]:
-            for spoken in _spoken_of(self.found[key]):
+            for spoken in sorted(_spoken_of(self.found[key])):
                 if spoken in here:
                     self.ties.tie(key, here[spoken], _ANIMATED if key == timing else _NEEDED)
+                body: Key = (*slide, "shape", spoken, "body")
+                if key == timing and body in self.found:  # they speak of its paragraphs too
+                    self.ties.tie(key, body, _ANIMATED)
+
+    def _tie_comments(self) -> None:
+        """Tie comments to the list of those who wrote them, when both differ."""
+        authors = [key for key in self.found if key[0] == "part" and _AUTHORS.search(key[1])]
+        for key in self.found if authors else ():
+            is_of_comments = key[2:3] == ("rels",) and key[3].lower().startswith("comment")
+            if is_of_comments or (is_slide(key) and self._has_comments(key)):
+                self.ties.tie(authors[0], key, _NEEDED)
+
+    def _has_comments(self, slide: Key) -> bool:
+        sides = [side for side in (self.old, self.new) if slide in side.slides]
+        rels = [rel for side in sides for rel in side.package.rels(side.slides[slide].part)]
+        return any(kind_of(rel).lower().startswith("comment") for rel in rels)
 
     def _tie_body(self, body: Key) -> None:
         """Tie the inside of a shape to its frame where both came or went, or it is another one."""
@@ -226,13 +248,6 @@ def sections_of(root: Element) -> tuple[str, dict[str, str]] | None:
     return "\0".join(names), members
 
 
-def _moved(old: Mapping[str, str], new: Mapping[str, str]) -> tuple[str, str]:
-    """Return the slides that are in another section, with that section, for each side."""
-    moved = sorted(one for one in {*old, *new} if old.get(one) != new.get(one))
-    first, second = (" ".join(f"{one}:{side.get(one)}" for one in moved) for side in (old, new))
-    return first, second
-
-
 def _common(old: Iterable[str], new: Iterable[str]) -> tuple[list[str], list[str]]:
     old, new = list(old), list(new)
     both = set(old) & set(new)
@@ -244,6 +259,11 @@ def _differing(old: Mapping[Key, Slot], new: Mapping[Key, Slot]) -> Iterator[Dif
         one = Difference(key, old.get(key), new.get(key))
         if one.sides[0] != one.sides[1]:
             yield one
+
+
+def _ids_in(slot: Slot | None) -> frozenset[str]:
+    elements = slot.elements if slot is not None else ()
+    return frozenset().union(*(inner_ids(element) for element in elements))
 
 
 def _spoken_of(one: Difference) -> set[str]:

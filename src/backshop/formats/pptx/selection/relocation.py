@@ -15,8 +15,7 @@ from backshop.formats.selection.whole_file import relocated_file
 from .. import names as n
 from ..deck import Deck, Slide
 from ..shape import Shape
-from .difference import Comparison
-from .slot import Content, words_in
+from .slot import Content, Key, words_in
 
 
 def require_place(source: Source, place: Place) -> Place:
@@ -31,42 +30,33 @@ def require_place(source: Source, place: Place) -> Place:
 def relocate(before: Source, after: Source, places: Sequence[Place]) -> list[Relocated]:
     """Return where slides (by their ids) and shapes (by theirs) of one version are in another."""
     old, new = Content(Deck.open(before)), Content(Deck.open(after))
-    touched = _Touched(before, after)
     found = []
     for place in places:
         if place.is_file:
             found.append(relocated_file(before, after))
         else:
-            found.append(_relocated(old, new, _placed(old.deck, place), touched))
+            found.append(_relocated(old, new, _placed(old.deck, place)))
     return found
 
 
-class _Touched:
-    """Which slides and shapes differ, compared when it is asked for."""
-
-    def __init__(self, before: Source, after: Source) -> None:
-        self._sides = (before, after)
-        self._differing: set[tuple[str, ...]] | None = None
-
-    def slide(self, key: tuple[str, ...]) -> bool:
-        return any(one[:2] == key for one in self._found())
-
-    def _found(self) -> set[tuple[str, ...]]:
-        if self._differing is None:
-            self._differing = set(Comparison(*self._sides).found)
-        return self._differing
+def _differs(old: Content, new: Content, key: Key) -> bool:
+    """Whether anything on a slide differs, its notes and its layout's name too."""
+    parts = old.slides[key].part, new.slides[key].part
+    if old.raw(parts[0]) == new.raw(parts[1]):
+        return False
+    return old.slide_slot(key).said != new.slide_slot(key).said
 
 
-def _relocated(old: Content, new: Content, place: Place, touched: _Touched) -> Relocated:
+def _relocated(old: Content, new: Content, place: Place) -> Relocated:
     assert place.slide_index is not None
     slide = old.deck.slides[place.slide_index]
-    key = ("slide", str(slide.slide_id))
+    key: Key = ("slide", str(slide.slide_id))
     now = new.slides.get(key)
     if now is None:
         return Relocated(place=None, is_touched=True)
     moved = replace(place, slide_index=now.index)
     if place.shape is None:
-        is_touched = touched.slide(key)
+        is_touched = _differs(old, new, key)
         text = words_in(now.root)
     else:
         shape = slide.shapes[place.shape]

@@ -66,6 +66,7 @@ class Content:
         self.keys: dict[str, Key] = {slide.part: key for key, slide in self.slides.items()}
         self.keys.update({name: ("part", name) for name in self._named()})
         self._attached: dict[str, tuple[str, frozenset[Key]]] = {}
+        self._raw: dict[str, str] = {}
 
     # --- parts ----------------------------------------------------------------------------------
 
@@ -122,6 +123,19 @@ class Content:
             digest = hashlib.sha256(f"{content}\0{told}".encode("utf-8", "surrogatepass"))
             self._attached[name] = (digest.hexdigest(), leads_to)
         return self._attached[name]
+
+    def raw(self, name: str) -> str:
+        """Return a hash of a part and what only it leads to as they are written: equal ones are."""
+        if name not in self._raw:
+            self._raw[name] = "itself"
+            told = [hashlib.sha256(self.package.read(name)).hexdigest()]
+            for rel in self.package.rels(name):
+                target = self.package.find(rel.part) if rel.part is not None else None
+                is_known = target is None or target in self.keys or target == self.deck.part
+                lead = self.lead(rel)[0] if is_known or target is None else self.raw(target)
+                told.append(f"{rel.id} {rel.type} {lead}")
+            self._raw[name] = hashlib.sha256("\0".join(told).encode()).hexdigest()
+        return self._raw[name]
 
     def whole(self, name: str) -> Slot:
         """Return a whole part as one slot."""
@@ -235,9 +249,14 @@ class Content:
             return self.implied_kinds(owner, self.root(owner))
         return sorted({kind_of(rel) for rel in self.package.rels("")} - {"thumbnail"})
 
-    def named_slots(self) -> dict[Key, Slot]:
-        """Return masters, layouts, themes and other parts as slots."""
-        return {key: self.whole(name) for name, key in self.keys.items() if key[0] == "part"}
+    def named_slots(self, other: Content) -> dict[Key, Slot]:
+        """Return masters, layouts, themes and other parts as slots, but those that are equal."""
+        named = [name for name, key in self.keys.items() if key[0] == "part"]
+        return {
+            ("part", name): self.whole(name)
+            for name in named
+            if name not in other.keys or self.raw(name) != other.raw(name)
+        }
 
     def slide_slot(self, key: Key) -> Slot:
         """Return a whole slide as one slot."""
@@ -268,12 +287,14 @@ def kind_of(rel: Relationship) -> str:
 
 def named_in(element: Element, unseen: frozenset[str] = frozenset()) -> Iterator[str]:
     """Yield the relationships an element names, without those in elements nobody looks at."""
-    for key, value in element.items():
-        if is_relation(str(key)):
-            yield str(value)
+    if not unseen:
+        for inner in element.iter(etree.Element):
+            yield from (str(value) for key, value in inner.items() if is_relation(str(key)))
+        return
+    yield from (str(value) for key, value in element.items() if is_relation(str(key)))
     for child in element:
         if isinstance(child.tag, str) and local(child) not in unseen:
-            yield from named_in(child, unseen)
+            yield from named_in(child, unseen if len(child) else frozenset())
 
 
 def is_relation(attribute: str) -> bool:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from backshop.base.place import Place
 from backshop.formats.diff.part_diff import part_words
+from backshop.formats.output import write_file
 from backshop.formats.package.guard import Element
 from backshop.formats.protocol import Source
 from backshop.formats.selection.change_unit import ChangeUnit, shortened, unit_id
@@ -62,9 +63,8 @@ def compose(before: Source, after: Source, left_out: frozenset[str], out: Path) 
     compared = Comparison(before, after)
     if compared.whole is not None:
         kept = before if whole_file(before, after, "").id in left_out else after
-        out.write_bytes(kept.path.read_bytes())
+        write_file(out, kept.path.read_bytes())
         return
-    compared.old.package.refuse_unwritable()
     groups = [group for group in compared.groups() if _id(group) not in left_out]
     composed(compared, [one for group in groups for one in group]).package.save(out)
 
