@@ -287,10 +287,6 @@ def test_words_and_their_look_are_two_changes(tmp_path):
 
     before, after, units = changed(tmp_path, old, new)
 
-<<<<<<< HEAD
-    assert (units[0].group, units[0].after) == ("text", "blue")
-=======
->>>>>>> docx
     assert [unit.group for unit in units] == ["text", "looks"]
     assert units[0].after == "blue"
     plain = leave(before, after, units[1:], tmp_path / "out.docx")
@@ -334,36 +330,7 @@ def test_words_in_links_fields_and_around_bookmarks_stay_whole(tmp_path):
 
 @pytest.mark.rule("F34.12")
 def test_a_paragraph_rewritten_all_over_is_one_change_that_says_why(tmp_path):
-<<<<<<< HEAD
-    words = [
-        "aa",
-        "bb",
-        "cc",
-        "dd",
-        "ee",
-        "ff",
-        "gg",
-        "hh",
-        "ii",
-        "jj",
-        "kk",
-        "ll",
-        "mm",
-        "nn",
-        "oo",
-        "pp",
-        "qq",
-        "rr",
-        "ss",
-        "tt",
-        "uu",
-        "vv",
-        "ww",
-        "xx",
-    ]
-=======
     words = [letter * 2 for letter in "abcdefghijklmnopqrstuvwx"]
->>>>>>> docx
     new = [word.upper() if at % 3 == 0 else word for at, word in enumerate(words)]
     swapped = [*new[12:], *new[:12]]
 

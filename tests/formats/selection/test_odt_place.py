@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from backshop.base.place import FILE, Place
 from backshop.formats import FormatError
 from backshop.formats.odt import document as odt_format
-from backshop.formats.place import FILE, Place
 
 from ..archives import archive, file_source
 

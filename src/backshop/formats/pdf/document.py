@@ -14,10 +14,11 @@ import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_c
 
 from backshop.base import limits as numbers
+from backshop.base.place import Place
 
 from ..diff.page_diff import Page, pair_pages
 from ..errors import fail
-from ..place import Place, require_fields
+from ..place import require_fields
 from ..protocol import ChunkInfo, Json, JsonObject, Map, Passage, Read, Selector, Source
 from ..selection.change_unit import Relocated
 from ..selection.whole_file import relocated_file
