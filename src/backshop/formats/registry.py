@@ -39,7 +39,7 @@ from .protocol import (
     as_object,
 )
 from .selection.change_unit import ChangeUnit, Relocated
-from .selection.separation import Separation
+from .separation import Separation
 from .window import shorten
 
 T = TypeVar("T")

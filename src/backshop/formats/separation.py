@@ -7,12 +7,12 @@ from pathlib import Path
 
 from backshop.base.place import FILE, Place
 
-from ..dispatch import BUILTIN, HERE, OFFICE, Dispatcher
-from ..errors import FormatError, fail
-from ..output import write_file
-from ..protocol import Kind, Source
-from .change_unit import ChangeUnit, Relocated
-from .whole_file import relocated_file, whole_file
+from .dispatch import BUILTIN, HERE, OFFICE, Dispatcher
+from .errors import FormatError, fail
+from .output import write_file
+from .protocol import Kind, Source
+from .selection.change_unit import ChangeUnit, Relocated
+from .selection.whole_file import relocated_file, whole_file
 
 PARTED = frozenset({Kind.TEXT, Kind.CSV, *OFFICE})
 """The kinds whose changes are told apart."""
