@@ -10,6 +10,7 @@ import shutil
 import tempfile
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -211,7 +212,10 @@ class ChatMachine(RuleBasedStateMachine):
         assert answer is None
         self.ref.undos.append(now)
         drafted = {None: state, "chat_only": now.drafted}.get(mode)
-        draft, rounds = drafted or (None, ())  # type: ignore[misc]
+        draft: Any = None
+        rounds: Any = ()
+        if isinstance(drafted, tuple):
+            draft, rounds = drafted
         published = now.published
         if mode == "restore_published":
             assert crossed is not None

@@ -567,7 +567,7 @@ def test_with_the_setting_a_message_is_about_the_draft(tmp_path: Path):
         assert chat.state()["can_send"] is True
         chat.play(story(("a.txt", "three\n")), "two")
         chat.ask("Now three")
-        assert chat.draft()["a.txt"] == "three\n"
+        assert chat.draft() == {"a.txt": "three\n", "b.txt": "other\n"}
         assert chat.call("DraftGetState")["rounds"] == 1
 
 
