@@ -33,6 +33,7 @@ from .root import FolderAway, Root, disk_name, opened_root
 WRITTEN_BACK = "files written back"
 PROGRESS = "FolderWriteProgress"
 _LOT = 64  # files after which the log is told; so many are looked at again after a crash
+_STEPS = 100  # of a write-back that are announced, however many files it has
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _CLOSED = (errno.EACCES, errno.EPERM, errno.EROFS)
 
@@ -124,7 +125,8 @@ class WriteBack:
 
     def _tell(self, done: int, total: int) -> None:
         report(WRITTEN_BACK, done, total)
-        if total:
+        is_step = done in (0, total) or done * _STEPS // total > (done - 1) * _STEPS // total
+        if total and is_step:
             self._desk.announce(self._state.id, PROGRESS, {"done": done, "total": total})
 
     def _take(self, change: tree.Change, lot: _Lot) -> None:
