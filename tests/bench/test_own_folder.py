@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -498,6 +499,87 @@ def test_a_commit_message_is_offered_in_git_folders_and_git_is_not_touched(own):
     said = "Put the totals into the table\n\n- a.txt"
     assert done["folder"]["commit_message"] == said
     assert {one: one.stat() for one in (git, git / "index")} == before
+
+
+@pytest.mark.rule("B23.2", "B23.20")
+def test_nothing_is_ever_written_into_a_version_store(own):
+    (own.own / ".git").mkdir()
+    hooks = {".git/hooks/pre-commit": "#!/bin/sh\n", "d/.GIT/config": "x", ".hg/hgrc": "x"}
+    done = own.publish({"a.txt": "two", **hooks})["folder"]
+
+    assert (done["written"], set(done["kept_out"])) == (["a.txt"], set(hooks))
+    assert own.held() == {**START, "a.txt": "two"}
+    assert list((own.own / ".git").iterdir()) == []
+    found = own.call("FolderGetState")
+    assert found["in_step"]
+    assert {(one["path"], one["reason"]) for one in found["skipped"]} == {
+        (path, "version_store") for path in hooks
+    }
+    own.call("WorkbenchOpen")
+    assert set(own.published()) == {*START, *hooks}
+
+
+@pytest.mark.rule("B23.2")
+def test_a_followed_file_stays_so_when_an_ignore_file_names_it(own):
+    own.save({".gitignore": "b.txt\nd/\nnew.txt\n", "new.txt": "n", "d/new.txt": "n"})
+
+    own.call("WorkbenchOpen")
+
+    assert set(own.published()) == {*START, ".gitignore"}
+    own.publish({"b.txt": "two", "d/c.txt": "two"})
+    assert own.state() == STEADY
+
+
+@pytest.mark.rule("B23.1")
+def test_a_folder_on_another_disk(shop, tmp_path):
+    here = tmp_path.stat().st_dev
+    places = (Path("/tmp"), Path("/dev/shm"), Path("/var/tmp"))  # other disks
+    other = next((one for one in places if one.is_dir() and one.stat().st_dev != here), None)
+    if other is None:
+        pytest.skip("there is one disk only")
+    with tempfile.TemporaryDirectory(dir=other) as folder:
+        own = Own(shop, Path(folder))
+        own.publish({"a.txt": "two", "n/new.txt": "new", "b.txt": None})
+
+        assert (
+            own.held()
+            == own.published()
+            == {
+                "a.txt": "two",
+                "d/c.txt": "deep",
+                "n/new.txt": "new",
+            }
+        )
+
+
+@pytest.mark.rule("B23.17", "B2.9")
+def test_what_is_in_conflict_outlives_a_collection(own):
+    own.publish({"a.txt": "two"})
+    before = own.call("CheckpointsList")["checkpoints"][0]["checkpoint_id"]
+    own.call("CheckpointRestore", checkpoint_id=before)
+    own.save({"a.txt": "theirs"})
+    assert own.call("FolderWriteBack")["conflicts"] == ["a.txt"]
+    (own.own / "a.txt").unlink()
+    own.shop.call("StoreGc", {"apply": True})
+
+    theirs = own.call("FolderGetState")["conflicts"][0]["theirs_sha256"]
+    assert own.shop.store.blobs.read(theirs) == b"theirs"
+
+
+@pytest.mark.rule("B23.1", "T6.4")
+def test_people_who_share_a_home_see_the_name_and_not_the_place(own):
+    person = own.shop.call("UserAdd", {"name": "Ann"})["user_id"]
+    own.call("AccessSet", user_id=person, role="publish")
+
+    def ask(name, **request):
+        return own.shop.call(name, {"workbench_id": own.id, **request}, user=person)
+
+    assert ask("FolderGetState").get("folder") is None
+    assert ask("WorkbenchOpen")["folder"].get("folder") is None
+    assert ask("WorkbenchOpen")["folder"]["name"] == "own"
+    assert refused(ask, "FolderFollow", folder="/tmp")[0] == "ACCESS_DENIED"
+    opening = {"folder": str(own.own)}
+    assert refused(own.shop.call, "WorkbenchOpenFolder", opening, user=person)[0] == "ACCESS_DENIED"
 
 
 @pytest.mark.rule("B23.22")

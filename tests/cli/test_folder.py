@@ -3,10 +3,34 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
+from pathlib import Path
 
+import click
 import pytest
 
+from backshop.cli.main import cli
+
 from .test_bench import agent_writes, run  # noqa: F401  # the fixture
+
+GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guides" / "your-own-folder.md"
+
+
+@pytest.mark.rule("S4.2")
+def test_every_command_of_the_guide_is_one():
+    found = re.findall(r"(?m)(?:^|`)(backshop [^`\n]+?)(?:`|   |$)", GUIDE.read_text("utf-8"))
+
+    assert len(found) >= 10
+    for line in found:
+        words = shlex.split(line)[1:]
+        command: click.Command = cli
+        while isinstance(command, click.Group):
+            inner = command.get_command(click.Context(command), words.pop(0))
+            assert inner is not None, line
+            command = inner
+        known = {option for one in command.params for option in one.opts}
+        assert {word for word in words if word.startswith("--")} <= known, line
 
 
 @pytest.fixture

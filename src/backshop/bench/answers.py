@@ -464,6 +464,8 @@ class FolderWritten:
     """False: the file system cannot exchange names, so a name was missing for a moment."""
     salvaged: tuple[str, ...] = ()
     """Where it is kept what came out of its place and was not what was reviewed."""
+    kept_out: tuple[str, ...] = ()
+    """What is Published and never written: paths into `.git`, `.hg` and `.svn`."""
     commit_message: str | None = None
     """What a commit could say, where the folder is in a git repository; nothing is committed."""
     reason: str | None = None

@@ -73,6 +73,7 @@ def written_lines(done: FolderWritten) -> list[str]:
         lines.append("its file system cannot exchange files in one step; they were moved in turn")
     lines += [f"not written: {clean(path)}; it is not what was reviewed" for path in done.conflicts]
     lines += [f"not written: {clean(one.path)} ({one.reason})" for one in done.failed]
+    lines += [f"never written into a folder: {clean(path)}" for path in done.kept_out]
     lines += [f"kept: meta/salvage/{clean(path)}" for path in done.salvaged]
     if done.left:
         lines.append(f"{done.left} file(s) are still to be written")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from backshop.base import tree
 from backshop.base.ids import TreeId
 
 from ..answers import ChangedFile
+from ..folder import standing
 from ..repository import BenchRepository
 from ..state import BenchState
 from ..tree.difference import Change
@@ -41,7 +41,7 @@ def files_behind(desk: BenchRepository, state: BenchState, published: TreeId | N
     if state.folder is None:
         return 0
     wanted = state.published if published is None else published
-    return sum(1 for _ in tree.diff(state.folder.tree, wanted, desk.store.load_tree))
+    return len(standing.lacking(desk, state.folder, wanted))
 
 
 def _changes(desk: BenchRepository, before: BenchState, after: BenchState) -> tuple[Change, ...]:

@@ -257,6 +257,14 @@ def hashed(handle: int) -> tuple[BlobId, int]:
     return BlobId(found.hexdigest()), size
 
 
+def is_kept_out(path: str) -> bool:
+    """Say whether a path leads into what a version store keeps for itself, however it is spelled.
+
+    A hook of git is a program that runs: whatever is published, nothing is written there.
+    """
+    return any(segment.casefold() in SKIPPED_FOLDERS for segment in path.split("/"))
+
+
 def _claims(path: str) -> list[tuple[str, str]]:
     """Return the names a path needs, its folders' and its own, by what they collide with."""
     parts = path.split("/")

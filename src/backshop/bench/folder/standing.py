@@ -12,7 +12,7 @@ from pathlib import Path
 
 from backshop.base import tree
 from backshop.base.errors import BackshopError
-from backshop.base.ids import BenchId
+from backshop.base.ids import BenchId, TreeId
 from backshop.base.paths import BenchPath
 from backshop.store import file_error
 
@@ -40,8 +40,20 @@ class Seen:
 
 def pending(desk: BenchRepository, state: BenchState) -> list[tree.Change]:
     """Return what Published has otherwise than the folder, as far as is known."""
+    return lacking(desk, decide.require_folder(state), state.published)
+
+
+def lacking(desk: BenchRepository, link: FolderLink, wanted: TreeId) -> list[tree.Change]:
+    """Return what a tree has otherwise than the folder, and may be written there."""
+    found = tree.diff(link.tree, wanted, desk.store.load_tree)
+    return [one for one in found if not scan.is_kept_out(one.path)]
+
+
+def kept_out(desk: BenchRepository, state: BenchState) -> list[BenchPath]:
+    """Return what is Published and never written into the folder (B23.2)."""
     link = decide.require_folder(state)
-    return list(tree.diff(link.tree, state.published, desk.store.load_tree))
+    found = tree.diff(link.tree, state.published, desk.store.load_tree)
+    return [one.path for one in found if scan.is_kept_out(one.path)]
 
 
 def look(desk: BenchRepository, state: BenchState) -> Seen:
@@ -106,6 +118,8 @@ def told(desk: BenchRepository, state: BenchState, known: Seen | None = None) ->
     except BackshopError as error:  # more in it than the bench takes, or it cannot be listed
         found, reason = Seen((), {}, False), error.reason
     outside = [one for one in found.outside if one.path not in names]
+    skipped = dict(found.skipped)
+    skipped |= {str(path): "version_store" for path in kept_out(desk, state)}
     is_there = reason not in ("gone", "replaced", "not_a_folder", "unreadable")
     return FolderState(
         folder=link.folder,
@@ -120,10 +134,9 @@ def told(desk: BenchRepository, state: BenchState, known: Seen | None = None) ->
         outside=tuple(_told(one) for one in outside[:LISTED]),
         outside_count=len(outside),
         skipped=tuple(
-            FolderSkipped(path=path, reason=why)
-            for path, why in sorted(found.skipped.items())[:LISTED]
+            FolderSkipped(path=path, reason=why) for path, why in sorted(skipped.items())[:LISTED]
         ),
-        skipped_count=len(found.skipped),
+        skipped_count=len(skipped),
     )
 
 

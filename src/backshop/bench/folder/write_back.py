@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from backshop.base import tree
 from backshop.base.errors import NotFound
 from backshop.base.ids import BlobId
-from backshop.base.paths import BenchPath
+from backshop.base.paths import BenchPath, collision_key
 from backshop.base.progress import report
 from backshop.base.system import durability
 from backshop.store import StorageCorrupt
@@ -33,6 +33,7 @@ from .root import FolderAway, Root, disk_name, opened_root
 WRITTEN_BACK = "files written back"
 PROGRESS = "FolderWriteProgress"
 _LOT = 64  # files after which the log is told; so many are looked at again after a crash
+_STEPS = 100  # of a write-back that are announced, however many files it has
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _CLOSED = (errno.EACCES, errno.EPERM, errno.EROFS)
 
@@ -117,13 +118,15 @@ class WriteBack:
             left=len(standing.pending(self._desk, self._state)) - len(self._link.conflicts),
             is_atomic=self._is_atomic,
             salvaged=tuple(self._salvage.kept),
+            kept_out=tuple(standing.kept_out(self._desk, self._state)),
             reason=self._failed[-1].reason if self._failed else None,
             warnings=("folder_behind",) if self._failed or self._link.conflicts else (),
         )
 
     def _tell(self, done: int, total: int) -> None:
         report(WRITTEN_BACK, done, total)
-        if total:
+        is_step = done in (0, total) or done * _STEPS // total > (done - 1) * _STEPS // total
+        if total and is_step:
             self._desk.announce(self._state.id, PROGRESS, {"done": done, "total": total})
 
     def _take(self, change: tree.Change, lot: _Lot) -> None:
@@ -258,13 +261,15 @@ def recorded(
 def ordered(changes: Sequence[tree.Change]) -> Iterator[tree.Change]:
     """Yield what comes and changes first, then what goes; last what comes in the place of that."""
     gone = {change.path for change in changes if change.after is None}
+    keys = {collision_key(path) for path in gone}
     inside = {path[:at] for path in gone for at in range(len(path)) if path[at] == "/"}
     late: list[tree.Change] = []
     for change in changes:
         if change.after is None:
             continue
         above = (change.path[:at] for at in range(len(change.path)) if change.path[at] == "/")
-        if change.path in inside or any(path in gone for path in above):
+        is_respelled = collision_key(change.path) in keys  # the same file where case is none
+        if is_respelled or change.path in inside or any(path in gone for path in above):
             late.append(change)
         else:
             yield change

@@ -209,6 +209,7 @@ const { bench, here, live } = document.body.dataset;
 export const ofBench = {
   DraftStateChanged: refreshDraftBar,
   FolderChanged: refreshFolderBar,
+  WorkbenchFilesChanged: refreshFolderBar,
   FolderWriteProgress: ({ done, total }) => {
     const place = $("#folder-state");
     if (place) place.textContent = `Writing ${done} of ${total}…`;

@@ -442,7 +442,7 @@ follow(here, {
   WorkshopRegenerateStarted: refresh,
   WorkshopRegenerateCompleted: refresh,
   WorkshopModelSwitched: (data) => { ofBench.WorkshopModelSwitched(data); return refresh(); },
-  WorkbenchFilesChanged: () => Promise.all([refreshFiles(), refresh()]),
+  WorkbenchFilesChanged: () => { ofBench.WorkbenchFilesChanged(); return Promise.all([refreshFiles(), refresh()]); },
   WorkbenchClutterChanged: refreshFiles,
   DraftStateChanged: () => Promise.all([refreshDraftBar(), refreshFiles(), refresh()]),
   CheckpointRestored: refresh,
