@@ -99,7 +99,7 @@ def scene(served: Any) -> dict[str, str]:
 def _first_write(served: Any, bench: str) -> str:
     """Return the Draft after its first write, to be compared with what it is now."""
     log = served.call("WorkshopGetToolLog", workbench_id=bench)["entries"]
-    return next(one["draft_revision_id"] for one in log if one.get("draft_revision_id"))
+    return str(next(one["draft_revision_id"] for one in log if one.get("draft_revision_id")))
 
 
 def _further(served: Any, kept: str, checkpoint: str, ran: dict[str, Any]) -> dict[str, str]:

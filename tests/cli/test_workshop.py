@@ -294,3 +294,46 @@ def test_a_turn_is_saved_in_the_terminal_and_done_again_with_another_file(run, t
     assert (missing[0], shape[0], alone[0]) == (1, 2, 2)
     assert "input_missing" in missing[2]
     assert "Again" not in said
+
+
+@pytest.mark.rule("W24.11", "S4.2", "S8.1", "B9.15")
+def test_changes_of_a_draft_are_asked_for_in_terminal_and_python(run, tmp_path):
+    run("bench", "create", "Talk")
+    with Backshop.open(tmp_path / "home") as shop:
+        talk = shop.workshop("Talk")
+        shop.models.play("one", story(("b.txt", "blue\n")))
+        talk.use_model("scripted:one")
+        talk.send("Write b.txt")
+        first = talk.review()
+    run("review", "Talk")
+    with Backshop.open(tmp_path / "home") as shop:
+        talk = shop.workshop("Talk")
+        shop.models.play("one", story(("b.txt", "red\n")))
+        done = talk.request_changes("Red, please")
+        since = talk.review(since="last_look")
+        shop.models.play("two", story(("b.txt", "rot\n")))
+        again = talk.regenerate(note="In German", model="scripted:two")
+        assert talk.state().model_id == "scripted:one"
+    asked = run("revise", "Talk", "Which colour?", "--ask", "--model", "scripted:demo")
+    empty = run("revise", "Talk", "--json")
+    shown = run("review", "Talk", "b.txt", "--since", "last")
+    listed = run("review", "Talk", "--since", "last")
+    told = run("history", "Talk")[1]
+
+    assert (done.status, again.status) == ("complete", "complete")
+    assert [one.path for one in since.entries] == ["b.txt"]
+    assert (since.reference_source, first.reference_source) == (
+        "last_look",
+        "draft_start_snapshot",
+    )
+    assert (asked[0], asked[1].startswith("I am the offline demo")) == (0, True)
+    assert json.loads(empty[1])["reason"] == "empty_message"
+    assert shown[1].strip() == "no difference in the text"  # only a question came after the look
+    assert listed[1].startswith("since changes were asked for last:\n0 added")
+    assert "request for changes" in told
+    assert "(asked again: In German)" in told
+    refused = run("publish", "Talk", "--json", "--yes")  # what was shown there is not all of it
+    assert json.loads(refused[1])["reason"] == "draft_changed"
+    run("review", "Talk")
+    assert run("publish", "Talk", "--yes")[0] == 0
+    assert run("revise", "Talk", "More", "--json")[0] == 1

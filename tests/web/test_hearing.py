@@ -12,7 +12,10 @@ from tests.workshop.conftest import calls, says, story, write
 pytestmark = [pytest.mark.needs("browser"), pytest.mark.timeout(180)]
 
 TURN_MS = 60_000
-BLOCKED = "The composer is blocked: publish or discard the Draft to go on talking"
+BLOCKED = (
+    "The composer is blocked: ask for changes in the review, or publish or discard the Draft to go "
+    "on talking"
+)
 
 
 def play(served, bench, name, steps):

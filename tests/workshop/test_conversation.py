@@ -14,10 +14,10 @@ from backshop.app import About, Backshop, Subscription
 from backshop.base.errors import AccessDenied, BackshopError
 from backshop.base.ids import BlobId, CheckpointId, MessageId, RevisionId
 from backshop.bench.decide import Totals
-from backshop.bench.errors import RevisionPruned
 from backshop.testing.ambient import FixedClock
 from backshop.workshop.conversation import decide
 from backshop.workshop.conversation.decide import Ids, Restoring
+from backshop.workshop.errors import RevisionPruned
 
 BIG = "x" * 100_000  # a file of its own, not in the database
 BUSY = ("DRAFT_EXISTS", "draft_exists", ())

@@ -1,7 +1,7 @@
 """Random conversations against plain lists: chat, Draft and Published go back and forth together.
 
-Two programs talk on one bench. After every step the active line, the Draft and Published are
-compared with a reference that knows nothing of revisions, heads or checkpoints.
+Two programs talk on one bench. After every step the active line, the Draft with the rounds on it
+and Published are compared with a reference that knows nothing of revisions, heads or checkpoints.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import shutil
 import tempfile
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -47,6 +48,13 @@ class World:
     line: tuple[Told, ...] = ()
     draft: tuple[tuple[str, str], ...] | None = None
     published: tuple[tuple[str, str], ...] = ()
+    rounds: tuple[object, ...] = ()
+    """What the Draft held each time changes of it were asked for."""
+
+    @property
+    def drafted(self) -> object:
+        """What belongs to a record: the Draft and its rounds, or that there is none."""
+        return None if self.draft is None else (self.draft, self.rounds)
 
 
 @dataclass
@@ -59,20 +67,21 @@ class Reference:
     undos: list[World] = field(default_factory=list)
 
     def drawn(self, draft: Files | None) -> None:
-        self.now = replace(self.now, draft=frozen(draft))
+        rounds = () if self.now.draft is None else self.now.rounds
+        self.now = replace(self.now, draft=frozen(draft), rounds=rounds)
         head = self.now.line[-1].own if self.now.line else None
-        self.states.append((head, self.now.draft))
+        self.states.append((head, self.now.drafted))
 
     def closed(self, card: Told) -> None:
         self.states = [(own, s if s is None else PRUNED) for own, s in self.states]
-        self.now = replace(self.now, line=(*self.now.line, card), draft=None)
+        self.now = replace(self.now, line=(*self.now.line, card), draft=None, rounds=())
         self.states.append((card.own, None))
         self.undos = []
 
     def state_at(self, place: int) -> object:
-        known = {None, *(one.own for one in self.now.line[: place + 1])}
-        found = [state for own, state in self.states if own in known]
-        return found[-1] if found else None
+        newest = dict(self.states)  # the last of each record
+        line = (None, *(one.own for one in self.now.line[: place + 1]))
+        return next((newest[own] for own in reversed(line) if own in newest), None)
 
 
 def frozen(files: Files | None) -> tuple[tuple[str, str], ...] | None:
@@ -115,6 +124,20 @@ class ChatMachine(RuleBasedStateMachine):
         assert answer is None
         told = Told(self.head(which))
         self.ref.now = replace(self.ref.now, line=(*self.ref.now.line, told))
+        self.ref.undos = []
+
+    @rule(which=WHICH)
+    def ask(self, which):
+        answer = refusal(self.call, which, "WorkshopRequestChanges", text="Otherwise")
+
+        now = self.ref.now
+        if now.draft is None:
+            assert answer == ("NOT_FOUND", "no_draft")
+            return
+        assert answer is None
+        told = Told(self.head(which))
+        self.ref.now = replace(now, line=(*now.line, told), rounds=(*now.rounds, now.draft))
+        self.ref.states.append((told.own, self.ref.now.drafted))
         self.ref.undos = []
 
     @rule(which=WHICH, path=st.sampled_from(["a.txt", "b.txt"]), text=TEXTS)
@@ -188,14 +211,18 @@ class ChatMachine(RuleBasedStateMachine):
             return
         assert answer is None
         self.ref.undos.append(now)
-        draft = {None: state, "chat_only": now.draft}.get(mode)
+        drafted = {None: state, "chat_only": now.drafted}.get(mode)
+        draft: Any = None
+        rounds: Any = ()
+        if isinstance(drafted, tuple):
+            draft, rounds = drafted
         published = now.published
         if mode == "restore_published":
             assert crossed is not None
             assert crossed.before is not None
             published = crossed.before
-        self.ref.now = World(now.line[: place + 1], draft, published)  # type: ignore[arg-type]
-        self.ref.states.append((target.own, draft))
+        self.ref.now = World(now.line[: place + 1], draft, published, rounds)
+        self.ref.states.append((target.own, drafted))
 
     def offered(self, crossed: Told | None, state: object) -> list[str]:
         if crossed is not None:
@@ -212,7 +239,7 @@ class ChatMachine(RuleBasedStateMachine):
             return
         assert answer is None
         self.ref.now = self.ref.undos.pop()
-        self.ref.states.append((self.ref.now.line[-1].own, self.ref.now.draft))
+        self.ref.states.append((self.ref.now.line[-1].own, self.ref.now.drafted))
 
     # ---------------------------------------------------------------- what always holds
 
@@ -226,6 +253,19 @@ class ChatMachine(RuleBasedStateMachine):
             assert self.files(shop, state.published) == dict(self.ref.now.published)
             draft = None if state.draft is None else self.files(shop, state.draft.tree)
             assert frozen(draft) == self.ref.now.draft
+            looks = () if state.draft is None else [one.tree for one in state.draft.rounds]
+            seen = tuple(frozen(self.files(shop, tree_id)) for tree_id in looks)
+            assert seen == self.ref.now.rounds
+
+    @invariant()
+    def tells_what_changed_since_the_last_look(self):
+        now = self.ref.now
+        if now.draft is None or not now.rounds:
+            return
+        shown = self.call(0, "ReviewGetChangeSet", since="last_look")["entries"]
+        then, files = dict(now.rounds[-1]), dict(now.draft)  # type: ignore[call-overload]
+        touched = {path for path in {*then, *files} if then.get(path) != files.get(path)}
+        assert {one["path"] for one in shown} == touched
 
     def files(self, shop, tree_id) -> Files:
         desk = shop.benches.desk
@@ -233,7 +273,7 @@ class ChatMachine(RuleBasedStateMachine):
         return {path: desk.store.blobs.read(file.sha256).decode() for path, file in entries}
 
 
-@pytest.mark.rule("W15.1", "W15.3", "W15.4", "W15.12", "W2.7", "B8.14", "B8.19", "B10.13")
+@pytest.mark.rule("W15.1", "W15.3", "W15.4", "W15.12", "W2.7", "B8.14", "B8.19", "B10.13", "W24.5")
 @pytest.mark.timeout(900)
 def test_random_conversations_agree_with_the_reference():
     ChatMachine.TestCase.settings = STEPS

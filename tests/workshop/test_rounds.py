@@ -567,7 +567,7 @@ def test_with_the_setting_a_message_is_about_the_draft(tmp_path: Path):
         assert chat.state()["can_send"] is True
         chat.play(story(("a.txt", "three\n")), "two")
         chat.ask("Now three")
-        assert chat.draft()["a.txt"] == "three\n"
+        assert chat.draft() == {"a.txt": "three\n", "b.txt": "other\n"}
         assert chat.call("DraftGetState")["rounds"] == 1
 
 
@@ -600,3 +600,13 @@ def test_a_second_request_takes_the_place_of_one_nobody_answered(chat):
         chat.run(one)
     assert caught.value.reason == "bad_target"
     assert chat.run(two)["status"] == "complete"
+
+
+@pytest.mark.rule("W24.3", "W5.3")
+def test_a_message_that_is_not_about_the_draft_waits_until_it_is_gone(chat):
+    message = chat.send("Something else")
+    chat.write({"a.txt": "of an agent outside\n"})
+    refused = chat.refused("WorkshopRunAgent", message_id=message)
+    again = chat.refused("WorkshopRegenerate", message_id=message)
+
+    assert (refused[:2], again[0]) == (("DRAFT_EXISTS", "draft_exists"), "DRAFT_EXISTS")

@@ -45,7 +45,7 @@ class RestoreFailed(BackshopError):
     code = "CHECKPOINT_RESTORE_FAILED"
 
 
-class RevisionPruned(BackshopError):
+class RevisionGone(BackshopError):
     """What the Draft was at that point is not kept any more."""
 
     code = "REVISION_PRUNED"

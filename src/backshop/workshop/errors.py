@@ -24,6 +24,12 @@ class PublishedMoved(BackshopError):
     actions = ("rewind_chat_only", "discard_draft_and_rewind", "restore_checkpoint")
 
 
+class RevisionPruned(BackshopError):
+    """What the Draft was at that point is not kept any more."""
+
+    code = "REVISION_PRUNED"
+
+
 class ModelUnavailable(BackshopError):
     """The model of this conversation cannot be called."""
 

@@ -6,7 +6,7 @@ from backshop.base.errors import NotFound, ValidationFailed
 from backshop.base.ids import RevisionId, TreeId, check_id
 
 from .. import answers, decide, requests
-from ..errors import RevisionPruned
+from ..errors import RevisionGone
 from ..repository import BenchRepository
 from ..review import change_set
 from ..state import BenchState
@@ -34,7 +34,7 @@ def two_trees(desk: BenchRepository, request: requests.RevisionPair) -> tuple[Tr
 
     Raises:
         NotFound: there is no such revision, or no Draft.
-        RevisionPruned: what it held is not kept any more.
+        RevisionGone: what it held is not kept any more.
     """
     state = desk.state(request.workbench_id)
     before = _tree(state, request.revision_id)
@@ -46,7 +46,7 @@ def two_trees(desk: BenchRepository, request: requests.RevisionPair) -> tuple[Tr
 def _tree(state: BenchState, raw: str) -> TreeId:
     found = state.revision(RevisionId(check_id(raw, "rev")))
     if found is not None and found.is_pruned:
-        raise RevisionPruned("this revision is not kept any more", reason="revision_pruned")
+        raise RevisionGone("this revision is not kept any more", reason="revision_pruned")
     if found is None or found.tree is None:
         raise NotFound("there is no such revision of a Draft", reason="not_found")
     return found.tree

@@ -12,13 +12,13 @@ from collections.abc import Iterator
 from backshop.base.field_copy import made_from
 from backshop.base.ids import MessageId
 from backshop.bench import Retold
-from backshop.bench.errors import RevisionPruned
 from backshop.store import Store
 
 from ..conversation import decide
 from ..conversation.events import ConversationCopied, CopiedRecord
 from ..conversation.repository import conversation_of
 from ..conversation.state import WorkshopState
+from ..errors import RevisionPruned
 
 _RECORDS_A_FACT = 200
 _OF_MOVES = frozenset({"undo", "redo", "regenerate"})

@@ -8,14 +8,13 @@ from backshop.base.errors import AccessDenied, NotFound, ValidationFailed
 from backshop.base.ids import CheckpointId, MessageId, RevisionId
 from backshop.bench import decide as bench_decide
 from backshop.bench.decide import Totals
-from backshop.bench.errors import RevisionPruned
 from backshop.bench.events import CheckpointRestored, HeadMoved
 from backshop.bench.revision import Revision
 from backshop.bench.state import Checkpoint
 from backshop.bench.values import ItemChange
 from backshop.workshop.conversation import events as ev
 from backshop.workshop.conversation.state import Record, Undo, WorkshopState
-from backshop.workshop.errors import PublishedMoved
+from backshop.workshop.errors import PublishedMoved, RevisionPruned
 
 from .conversation import Fact, require_idle
 

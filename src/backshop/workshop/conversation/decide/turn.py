@@ -10,14 +10,13 @@ from backshop.base.errors import NotFound, ValidationFailed
 from backshop.base.field_copy import made_from
 from backshop.base.ids import MessageId, RevisionId, TurnId
 from backshop.bench import decide as bench_decide
-from backshop.bench.errors import RevisionPruned
 from backshop.bench.events import HeadMoved
 from backshop.workshop.conversation import events as ev
 from backshop.workshop.conversation import fold
 from backshop.workshop.conversation.events import Begin
 from backshop.workshop.conversation.state import Record, ToolEntry, Turn, WorkshopState
 from backshop.workshop.conversation.turn_facts import TurnFacts
-from backshop.workshop.errors import PublishedMoved, TurnActive
+from backshop.workshop.errors import PublishedMoved, RevisionPruned, TurnActive
 
 from .conversation import Fact, Send, require_idle, require_its_draft, require_started, send
 
