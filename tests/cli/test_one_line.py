@@ -35,7 +35,7 @@ def run(tmp_path, capsys, monkeypatch):
 
 
 @pytest.fixture
-def mine(tmp_path) -> Path:
+def mine(tmp_path: Path) -> Path:
     """Return a file of the person's own."""
     (folder := tmp_path / "mine").mkdir()
     (folder / "a.txt").write_text("old\n")

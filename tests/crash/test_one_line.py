@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ def text(path: Path) -> str | None:
     return path.read_text() if path.exists() else None
 
 
-def begun(tmp_path, make) -> Path:
+def begun(tmp_path: Path, make: Callable[[Path], None]) -> Path:
     (start := tmp_path / "start").mkdir()
     make(start)
     return start

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import string
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -17,7 +18,7 @@ from backshop.workshop.again.material import Material, UsedFile, Work
 MONTHLY = "user.monthly_totals"
 
 
-def january(chat) -> dict[str, object]:
+def january(chat):
     """Let a turn read one file, change one and make one; return the saved workflow."""
     chat.add({"sales-2025-01.csv": "region,amount\nnorth,1\n", "rates.csv": "a,b\n1,2\n"})
     chat.play(
@@ -45,7 +46,7 @@ def january(chat) -> dict[str, object]:
 def test_a_finished_turn_becomes_a_workflow_with_its_files_as_inputs(chat):
     saved = january(chat)
     text = chat.shop.call("RailsWorkflowSource", {"workflowId": MONTHLY})["source"]
-    data = yaml.read(text)
+    data: Any = yaml.read(text)
 
     assert saved["workflow_id"] == MONTHLY
     assert saved["inputs"] == [
@@ -223,7 +224,8 @@ def test_whatever_stands_in_the_texts_they_stay_texts(request, items, name):
     )
 
     assert yaml.read(yaml.write(made.data)) == made.data
-    for step in made.data["steps"]:
+    steps: Any = made.data["steps"]
+    for step in steps:
         tokens = step["prompt"].split("{{")[1:]
         assert {one.split("}}")[0] for one in tokens} <= {"a_b", "n"}
 
