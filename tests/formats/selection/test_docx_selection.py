@@ -359,8 +359,9 @@ def prices(tmp_path) -> Path:
         for column in range(3):
             table.cell(row, column).text = f"cell {row} {column}"
     document.add_paragraph("below")
-    document.save(str(tmp_path / "prices.docx"))
-    return tmp_path / "prices.docx"
+    made: Path = tmp_path / "prices.docx"
+    document.save(str(made))
+    return made
 
 
 @pytest.mark.rule("F34.14")
@@ -451,8 +452,9 @@ def report(tmp_path) -> Path:
     document.add_paragraph("The first paragraph of the report.")
     document.add_paragraph("The second paragraph of the report.")
     document.sections[0].header.paragraphs[0].text = "A header"
-    document.save(str(tmp_path / "report.docx"))
-    return tmp_path / "report.docx"
+    made: Path = tmp_path / "report.docx"
+    document.save(str(made))
+    return made
 
 
 def resaved(path: Path, change: Callable[[Any], None], out: Path) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -50,6 +51,7 @@ class Comparison:
 
     def __init__(self, old: Side, new: Side, ties: Ties) -> None:
         self._old, self._new, self._ties = old, new, ties
+        self._texts = Counter(item.text for item in old.items if not item.is_blank)
 
     def run(self) -> BodyChange:
         """Return the changes of the body."""
@@ -134,6 +136,8 @@ class Comparison:
             is_known=old.ident is not None and old.ident == new.ident,
         )
         if wording is None or not self._is_whole(wording):
+            return None
+        if wording.is_mixed_into(lambda text: self._texts[text] > (text == old.text)):
             return None
         by_change = {one: self._word_change(at, step, new, wording, one) for one in wording.changes}
         look = self._look(at, step, new, wording) if wording.has_other_look else None

@@ -11,7 +11,13 @@ from lxml import etree
 from backshop.formats.diff.alignment import Change, Effort
 from backshop.formats.diff.word_diff import WORD
 from backshop.formats.package.guard import Element
-from backshop.formats.selection.block_alignment import apart, are_words_apart, merged
+from backshop.formats.selection.block_alignment import (
+    EVERY_MAX,
+    apart,
+    are_words_apart,
+    merged,
+    mixtures,
+)
 
 from ..edit.builder import set_text
 from ..edit.removal import splits_field
@@ -97,6 +103,17 @@ class Wording:
         for one in [*self.changes, end]:
             yield from zip(range(i, one.old_start), range(j, one.new_start), strict=True)
             i, j = one.old_end, one.new_end
+
+    def is_mixed_into(self, others: Callable[[str], bool]) -> bool:
+        """Whether some of the changes, or all without their look, make one of other texts of it."""
+        if len(self.changes) > EVERY_MAX:
+            return False
+        for taken in mixtures(self.changes):
+            is_all = len(taken) == len(self.changes) and not self.has_other_look
+            bits = self._bits(frozenset(taken), with_look=False)
+            if not is_all and others("".join(bit.text for bit, _ in bits)):
+                return True
+        return False
 
     def composed(self, taken: Sequence[Change], with_look: bool, adopt: Adopt) -> Element:
         """Return the paragraph with some of the changes."""
