@@ -109,9 +109,9 @@ def start_bench(folder: Path) -> None:
         shop.call("WorkbenchOpenFolder", {"folder": str(folder / "own")})
     with Bench(folder) as bench:
         bench.write(AFTER)
-        gone = [path for path in BEFORE if path not in AFTER]
-        for path in gone:
-            bench.call("DraftDeletePath", path=path)
+        gone = [name for name in BEFORE if name not in AFTER]
+        for name in gone:
+            bench.call("DraftDeletePath", path=name)
         bench.call("ReviewSetDeletionConfirmations", paths=gone)
 
 

@@ -166,7 +166,7 @@ def test_all_changes_taken_by_hand_give_a_document_in_which_a_review_sees_no_dif
 
 
 @pytest.fixture
-def letter(tmp_path) -> Path:
+def letter(tmp_path: Path) -> Path:
     return with_body(
         tmp_path / "letter.docx",
         paragraph("First of all, the quick brown fox.")
@@ -351,7 +351,7 @@ def test_repeated_words_do_not_blur_changes(tmp_path):
 
 
 @pytest.fixture
-def prices(tmp_path) -> Path:
+def prices(tmp_path: Path) -> Path:
     document = WordDocument()
     document.add_heading("Prices", 1)
     table = document.add_table(4, 3)
@@ -446,7 +446,7 @@ def test_a_field_over_several_paragraphs_is_never_torn(tmp_path):
 
 
 @pytest.fixture
-def report(tmp_path) -> Path:
+def report(tmp_path: Path) -> Path:
     document = WordDocument()
     document.add_heading("Report", 1)
     document.add_paragraph("The first paragraph of the report.")
