@@ -14,7 +14,8 @@ from tests.conftest import PROOF
 from tests.terminal import Terminal
 from tests.workshop.conftest import Chat, says
 
-from backshop.app import Backshop
+from backshop.app import Backshop, BenchWorkshop
+from backshop.base.errors import ValidationFailed
 from backshop.cli import main
 from backshop.models import PRESETS
 
@@ -143,6 +144,22 @@ def test_an_answer_without_changes_and_a_turn_that_fails_leave_nothing(run, mine
     assert (kept[0], failed[0]) == (0, 1)
     assert len(benches(run)) == 1
     assert mine.read_text() == "old\n"
+
+
+@pytest.mark.rule("S4.6")
+def test_a_refusal_on_the_way_says_where_the_result_is_or_leaves_nothing(run, mine, monkeypatch):
+    def refused(*_: object, **__: object) -> None:
+        raise ValidationFailed("not now", reason="bad_params")
+
+    monkeypatch.setattr(BenchWorkshop, "publish", refused)
+    late = run(*DO, str(mine), "--yes")
+    kept = benches(run)
+    monkeypatch.setattr(BenchWorkshop, "send", refused)
+    early = run(*DO, str(mine), "--yes")
+
+    assert (late[0], early[0]) == (1, 1)
+    assert f"the result waits in workbench {kept[0]}" in late[2]
+    assert (benches(run), mine.read_text()) == (kept, "old\n")
 
 
 @pytest.mark.rule("S4.6", "M2.2")

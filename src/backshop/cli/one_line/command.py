@@ -131,7 +131,11 @@ def do(
             remove(shop, at.id)  # nothing has happened yet
             raise
         first = partial(_first, text, workflow=workflow, inputs=given)
-        outcome = _rounds(job, first)
+        try:
+            outcome = _rounds(job, first)
+        except BackshopError:
+            _leave(job)
+            raise
     door.show(encode(outcome), lambda _: _told(outcome))
     if not outcome.is_well:
         ctx.exit(1)
@@ -143,6 +147,14 @@ def remove(shop: Backshop, bench_id: str) -> None:
     if shop.ask(Bench.draft_get_state, own).has_draft:
         shop.ask(Bench.draft_discard, own)
     shop.ask(Bench.delete, requests.WorkbenchDelete(workbench_id=bench_id, confirm=bench_id))
+
+
+def _leave(job: Job) -> None:
+    """Keep a workbench that holds something, and say where; one that holds nothing goes."""
+    if not any(one.has_draft for one in job.said):
+        remove(job.shop, job.at.id)
+        return
+    job.door.tell(f"the result waits in workbench {job.at.id}: backshop review {job.at.id}")
 
 
 # ---------------------------------------------------------------- in
