@@ -87,22 +87,45 @@ def test_the_same_request_sent_twice_is_one_round(chat):
 
 @pytest.mark.rule("W24.2")
 def test_a_sentence_and_notes_become_one_message():
-    assert composed(" Smaller. ", ()) == "Smaller."
-    assert composed("", ("a", "b\nmore")) == "1. a\n2. b\n   more"
-    assert composed("Please:", ("a",)) == "Please:\n\n1. a"
+    assert composed(" Smaller. ", ()) == ("Smaller.", 0)
+    assert composed("", ("a", "b\nmore")) == ("1. a\n2. b\n   more", 2)
+    assert composed("Please:", ("a",)) == ("Please:\n\n1. a", 1)
 
 
 @pytest.mark.rule("W24.2")
 def test_notes_that_do_not_fit_a_message_are_counted():
     notes = ["n" * 1000] * 200
-    text = composed("Please:", notes)
+    text, kept = composed("Please:", notes)
 
     assert len(text.encode()) <= MESSAGE_MAX_BYTES
     left_out = int(text.rpartition("(")[2].split()[0])
     lines = [line for line in text.splitlines() if line.endswith("n")]
     assert len(lines) >= 50
-    assert len(lines) + left_out == 200
-    assert composed("x" * (MESSAGE_MAX_BYTES + 1), ("a",)).endswith("still open.)")
+    assert (len(lines), left_out) == (kept, 200 - kept)
+    assert composed("x" * (MESSAGE_MAX_BYTES + 1), ("a",))[0].endswith("still open.)")
+
+
+@pytest.mark.rule("W24.2", "B24.4", "B25.1")
+def test_a_request_brings_up_open_comments_and_what_was_left_out(chat):
+    first(chat)
+    chat.call("ReviewAddComment", path="a.txt", text="Why two?", at="line 1")
+    done = chat.call("ReviewAddComment", path="a.txt", text="Settled.")
+    chat.call("ReviewResolveComment", comment_id=done["comment_id"])
+    (unit,) = chat.call("ReviewListChanges", path="a.txt")["changes"]
+    chat.call("DraftLeaveChanges", path="a.txt", ids=[unit["id"]])
+
+    message = asked(chat, "Again, please.")
+
+    record = chat.call("WorkshopGetConversation")["messages"][-1]
+    assert record["text"] == (
+        "Again, please.\n\n"
+        "1. Comment 1 on a.txt, line 1 — “two”: Why two?\n"
+        "2. Left out on purpose, not to be put back in a.txt: line 1 (“one” → “two”)"
+    )
+    (comment, _) = chat.call("ReviewListComments")["comments"]
+    assert (record["message_id"], comment["asked"], comment["is_touched"]) == (message, 1, True)
+    assert chat.refused("WorkshopRequestChanges", comment_ids=["cmt_" + "0" * 26])[0] == "NOT_FOUND"
+    assert chat.refused("WorkshopRequestChanges", comment_ids=[])[1] == "empty_message"
 
 
 @pytest.mark.rule("W24.3", "W23.2")

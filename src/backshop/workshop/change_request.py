@@ -9,8 +9,8 @@ from .conversation.decide import MESSAGE_MAX_BYTES
 _LEFT_OUT = "({} more notes did not fit here; they are still open.)"
 
 
-def composed(text: str, notes: Sequence[str]) -> str:
-    """Return the message: what the person writes, then the notes in their order.
+def composed(text: str, notes: Sequence[str]) -> tuple[str, int]:
+    """Return the message and how many notes are in it: what the person writes, then the notes.
 
     Notes that do not fit a message are counted at its end. A text that is too long by itself stays
     as it is: whoever takes messages refuses it.
@@ -19,7 +19,7 @@ def composed(text: str, notes: Sequence[str]) -> str:
     said = text.strip()
     whole = _joined(said, lines, 0)
     if len(whole.encode(errors="replace")) <= MESSAGE_MAX_BYTES or not lines:
-        return whole
+        return whole, len(lines)
     kept: list[str] = []
     room = MESSAGE_MAX_BYTES - len(_joined(said, ["", ""], len(lines)).encode(errors="replace"))
     for line in lines:
@@ -27,7 +27,7 @@ def composed(text: str, notes: Sequence[str]) -> str:
         if room < 0:
             break
         kept.append(line)
-    return _joined(said, kept, len(lines) - len(kept))
+    return _joined(said, kept, len(lines) - len(kept)), len(kept)
 
 
 def _joined(said: str, lines: Sequence[str], left_out: int) -> str:

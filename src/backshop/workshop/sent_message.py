@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from backshop.bench import CommentInfo
+from backshop.bench import ChangeInfo, CommentInfo
 
 from . import requests
 from .answers import Sent
@@ -11,6 +11,8 @@ from .conversation import decide
 from .conversation.repository import Conversations, Rule
 from .conversation.state import WorkshopState
 from .turn.service import Turns
+
+LEFT_TOLD = 20  # changes of one file that were left out, told one by one
 
 
 def send(
@@ -31,9 +33,11 @@ def request_changes(book: Conversations, turns: Turns, request: requests.Request
     """Append what the person wants changed in the Draft: a sentence and comments (W24.1)."""
     known = book.state(request.workbench_id)
     brought_up = comments_of(book, known, request.comment_ids)
-    wish = _wish(
-        book, request, composed(request.text, tuple(brought_up.values())), tuple(brought_up)
-    )
+    notes = tuple(brought_up.values())
+    if request.text.strip() or notes:
+        notes = (*notes, *_left_out(book, known))
+    text, kept = composed(request.text, notes)
+    wish = _wish(book, request, text, tuple(brought_up)[:kept])
     revision = book.desk.new_revision()
     return _appended(
         book, turns, request, wish, lambda now: decide.request_changes(now, wish, revision)
@@ -50,6 +54,22 @@ def comments_of(
     """
     told = book.bench.discussion.told(*decide.brought_up(known, comment_ids))
     return {one.comment_id: _line(one) for one in told}
+
+
+def _left_out(book: Conversations, known: WorkshopState) -> list[str]:
+    """Return a line for each file of which the person left changes out, so that they stay out."""
+    draft, _ = decide.brought_up(known, ())
+    lines = []
+    for path, units in book.bench.selections.left(draft).items():
+        told = [_sides(one) for one in units[:LEFT_TOLD]]
+        more = [f"and {len(units) - LEFT_TOLD} more"] if len(units) > LEFT_TOLD else []
+        lines.append(f"Left out on purpose, not to be put back in {path}: {'; '.join(told + more)}")
+    return lines
+
+
+def _sides(one: ChangeInfo) -> str:
+    shown = [f"“{side}”" for side in (one.before, one.after) if side is not None]
+    return f"{one.label} ({' → '.join(shown)})" if shown else one.label
 
 
 def _line(one: CommentInfo) -> str:

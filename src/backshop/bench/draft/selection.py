@@ -147,6 +147,16 @@ class Selections:
         """Take changes into the Draft again that were left out."""
         return self._choose(request, is_leaving=False)
 
+    def left(self, draft: Draft) -> dict[BenchPath, tuple[ChangeInfo, ...]]:
+        """Return the changes that the person left out of a Draft, file by file."""
+        found = {}
+        for path in (BenchPath(one) for one in sorted(draft.selections)):
+            if standing(self._desk, draft, path) is not None:
+                whole = self._whole(draft, path)
+                units = (one for one in whole.units if one.id in whole.left)
+                found[path] = tuple(_info(one, True) for one in units)
+        return found
+
     # ------------------------------------------------------------ choosing
 
     def _choose(self, request: requests.ChangeChoice, *, is_leaving: bool) -> Chosen:
