@@ -62,7 +62,9 @@ class Own(Room):
 
     def publish(self, files: dict[str, str | None]):
         """Write a Draft and publish it."""
-        written = {path: text for path, text in files.items() if text is not None}
+        written: dict[str, str | None] = {
+            path: one for path, one in files.items() if one is not None
+        }
         if written:
             self.write(written)
         else:

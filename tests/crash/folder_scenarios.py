@@ -110,8 +110,8 @@ def start_bench(folder: Path) -> None:
     with Bench(folder) as bench:
         bench.write(AFTER)
         gone = [path for path in BEFORE if path not in AFTER]
-        for path in gone:
-            bench.call("DraftDeletePath", path=path)
+        for one in gone:
+            bench.call("DraftDeletePath", path=one)
         bench.call("ReviewSetDeletionConfirmations", paths=gone)
 
 

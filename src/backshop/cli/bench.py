@@ -15,7 +15,7 @@ from backshop.base.acting import who
 from backshop.base.codec import encode
 
 from .door import Door, DoorGroup, clean, pass_door, table, write_lines
-from .folder_text import state_lines
+from .text.folder import state_lines
 
 if TYPE_CHECKING:
     from backshop.app import Backshop

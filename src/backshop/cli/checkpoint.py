@@ -15,8 +15,8 @@ from backshop.base.errors import NotFound, ValidationFailed
 from .bench import BENCH, Answered, Asked, Facade, ask, bench_of
 from .door import Door, DoorGroup, pass_door, table
 from .folder import offer
-from .folder_text import written_lines
 from .review import changed_lines, proof_lines
+from .text.folder import written_lines
 
 if TYPE_CHECKING:
     from backshop.bench.answers import ChangedFile, CheckpointInfo, Restored

@@ -13,8 +13,8 @@ import click
 
 from backshop.formats import Formats, Json, Kind, Selector, Source, TextDiff, told_sheets, unsaid
 
-from .also import also_lines, cell_text
 from .door import Door, DoorGroup, clean, clean_lines, is_terminal, pass_door, table
+from .text.also import also_lines, cell_text
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _MAX_ROWS = 20  # of a list in a map, for people

@@ -11,7 +11,7 @@ import click
 
 from .bench import BENCH, ask, bench_of
 from .door import Door, DoorCommand, DoorGroup, clean, pass_door
-from .folder_text import state_lines, written_lines
+from .text.folder import state_lines, written_lines
 
 if TYPE_CHECKING:
     from backshop.app import Backshop

@@ -32,11 +32,11 @@ from backshop.bench import (
 )
 from backshop.formats import TableDiff, TextDiff
 
-from .also import also_lines, cell_text
 from .bench import BENCH, bench_of, edited
 from .door import Door, DoorCommand, DoorGroup, clean, clean_lines, fact_lines, pass_door, table
-from .folder_text import written_lines
 from .reviewed import recall, remember
+from .text.also import also_lines, cell_text
+from .text.folder import written_lines
 
 if TYPE_CHECKING:
     from backshop.app import Backshop, BenchWorkshop

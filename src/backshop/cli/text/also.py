@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from .door import clean
+from ..door import clean
 
 
 def also_lines(entries: Iterable[Mapping[str, Any]]) -> Iterator[str]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from backshop.base.labels import FOLDER_REASONS
 
-from .door import clean
+from ..door import clean
 
 if TYPE_CHECKING:
     from backshop.bench import FolderState, FolderWritten
