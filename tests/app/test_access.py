@@ -52,7 +52,7 @@ LEAST = {
         WorkbenchTableDescribe WorkbenchTableQuery WorkbenchTableReadRows WorkbenchTableStats
         WorkshopGetConversation WorkshopGetMetrics WorkshopGetPlan WorkshopGetProposal
         WorkshopGetState WorkshopGetToolLog WorkshopGetToolLogEntry WorkshopGetUsage
-        WorkshopGetWorkflowInputs""",
+        WorkshopGetWorkflowInputs ReviewListChanges ReviewListComments""",
     "write": """
         CheckpointCreate CheckpointPin ContextDelete ContextProcess ContextUpdateDirect DigestClear
         DigestRefresh DigestSet DraftCreate DraftDeletePath DraftDiscard DraftFolder DraftRenamePath
@@ -61,7 +61,8 @@ LEAST = {
         ReviewSetDeletionConfirmations WorkbenchSetDefaultModel WorkshopApplyProposal
         WorkshopCancelRun WorkshopDismissProposal
         WorkshopDismissReminder WorkshopProposeChanges WorkshopRedo WorkshopRegenerate
-        WorkshopRequestChanges
+        WorkshopRequestChanges DraftLeaveChanges DraftTakeChanges ReviewAddComment
+        ReviewAnswerComment ReviewResolveComment ReviewWithdrawComment
         WorkshopRunAgent WorkshopSendUserMessage WorkshopSetFlow WorkshopStreamAssistantReply
         WorkshopSwitchModel WorkshopUndoToMessage checkpoint_workflow continue_workflow""",
     "publish": """
