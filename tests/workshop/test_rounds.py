@@ -88,8 +88,8 @@ def test_the_same_request_sent_twice_is_one_round(chat):
 @pytest.mark.rule("W24.2")
 def test_a_sentence_and_notes_become_one_message():
     assert composed(" Smaller. ", ()) == ("Smaller.", 0)
-    assert composed("", ("a", "b\nmore")) == ("1. a\n2. b\n   more", 2)
-    assert composed("Please:", ("a",)) == ("Please:\n\n1. a", 1)
+    assert composed("", ("a", "b\nmore")) == ("- a\n- b\n  more", 2)
+    assert composed("Please:", ("a",)) == ("Please:\n\n- a", 1)
 
 
 @pytest.mark.rule("W24.2")
@@ -119,8 +119,8 @@ def test_a_request_brings_up_open_comments_and_what_was_left_out(chat):
     record = chat.call("WorkshopGetConversation")["messages"][-1]
     assert record["text"] == (
         "Again, please.\n\n"
-        "1. Comment 1 on a.txt, line 1 — “two”: Why two?\n"
-        "2. Left out on purpose, not to be put back in a.txt: line 1 (“one” → “two”)"
+        "- Comment 1 on a.txt, line 1 (changed since; it read “two”): Why two?\n"
+        "- Left out on purpose, not to be put back in a.txt: line 1 (“one” → “two”)"
     )
     (comment, _) = chat.call("ReviewListComments")["comments"]
     assert (record["message_id"], comment["asked"], comment["is_touched"]) == (message, 1, True)

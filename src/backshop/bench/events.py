@@ -199,6 +199,7 @@ class ChangesRequested(ByUser):
     tree: ids.TreeId  # what they looked at
     revision_id: ids.RevisionId
     comment_ids: tuple[ids.CommentId, ...] = ()  # what it brings up
+    is_question: bool = False  # about the Draft, and nothing is to be changed
 
 
 @event("draft.rebased")

@@ -411,7 +411,7 @@ def _asked(state: BenchState, fact: ChangesRequested, at_ms: int) -> BenchState:
     """Let the Draft know what was looked at; the state at the message has it."""
     if state.draft is None:
         return state
-    made = Round(fact.message_id, fact.tree, at_ms)
+    made = Round(fact.message_id, fact.tree, at_ms, fact.is_question)
     draft = replace(
         state.draft,
         revision_id=fact.revision_id,

@@ -35,6 +35,8 @@ class Round:
     tree: TreeId
     """What the Draft held when they looked."""
     at_ms: int
+    is_question: bool = False
+    """Whether they only asked about it: what changed since the look before is still new to them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,13 @@ class Draft:
     @property
     def roots(self) -> set[TreeId]:
         """The trees it can be compared with, those its comments refer to, and its own."""
-        return {self.tree, self.base_tree, *(one.tree for one in self.rounds[-1:]), *self.anchors}
+        look = () if self.last_look is None else (self.last_look.tree,)
+        return {self.tree, self.base_tree, *look, *self.anchors}
+
+    @property
+    def last_look(self) -> Round | None:
+        """The newest round in which changes were asked for."""
+        return next((one for one in reversed(self.rounds) if not one.is_question), None)
 
     def is_asked_by(self, message_id: MessageId | None) -> bool:
         """Whether a message asks for changes of this Draft."""

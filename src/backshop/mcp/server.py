@@ -38,7 +38,9 @@ BENCH_INSTRUCTIONS = (
     "Before the first operation on an office file ask describe_operations how it is written. "
     "Every write lands in a Draft and changes nothing the person has published; say in change_note "
     "what changed, in the person's language. Look at the Draft with review_draft, then ask the "
-    "person to review and publish. You cannot publish."
+    "person to review and publish. You cannot publish. What people remark on the Draft is in "
+    "list_comments; answer with answer_comment. A request for changes in review_draft is yours to "
+    "take up: write with the file tools, or start wr.rpi without a goal."
 )
 
 

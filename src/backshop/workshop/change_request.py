@@ -1,4 +1,4 @@
-"""A request for changes of a Draft as one message: a sentence, then notes by number (W24.2)."""
+"""A request for changes of a Draft as one message: a sentence, then notes as a list (W24.2)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def composed(text: str, notes: Sequence[str]) -> tuple[str, int]:
     Notes that do not fit a message are counted at its end. A text that is too long by itself stays
     as it is: whoever takes messages refuses it.
     """
-    lines = [_numbered(number, note) for number, note in enumerate(notes, 1)]
+    lines = [_item(note) for note in notes]
     said = text.strip()
     whole = _joined(said, lines, 0)
     if len(whole.encode(errors="replace")) <= MESSAGE_MAX_BYTES or not lines:
@@ -36,7 +36,7 @@ def _joined(said: str, lines: Sequence[str], left_out: int) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _numbered(number: int, note: str) -> str:
+def _item(note: str) -> str:
     """Return a note as an item of a list; its further lines stand under the first."""
     first, *rest = note.strip().splitlines() or [""]
-    return "\n".join((f"{number}. {first}", *(f"   {line}" for line in rest)))
+    return "\n".join((f"- {first}", *(f"  {line}" for line in rest)))

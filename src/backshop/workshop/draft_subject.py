@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from backshop.base import tree
 from backshop.base.ambient import timestamp
 from backshop.bench import ChangesAsked, Vouched, stream_of
 from backshop.store import Store
@@ -9,7 +10,7 @@ from backshop.store import Store
 from .answers import facts_of
 from .conversation.state import Record
 from .conversation.stream import FOLD
-from .conversation.turn_facts import first, told
+from .conversation.turn_facts import TurnFacts, first, told
 
 SUMMARY_MAX_BYTES = 4096  # cut at the end of a line
 
@@ -32,14 +33,29 @@ def draft_summary(store: Store, bench_id: str) -> str | None:
 def draft_facts(store: Store, bench_id: str) -> Vouched:
     """Return what is true of the newest turn of the Draft, in words (W11.20).
 
-    Of the turns before it stands what wants a look before all else.
+    Of the turns before it stands which files nobody named, as far as the Draft still changes them;
+    hosts and what is gone the review finds out by itself (B13.10).
     """
     found = [one for record in _answers(store, bench_id) if (one := facts_of(record)) is not None]
     if not found:
         return Vouched()
     newest, ahead = found[-1], first(found[-1])
-    earlier = (line for one in reversed(found[:-1]) for line in first(one))
+    changed = _changed(store, bench_id) if len(found) > 1 else set()
+    earlier = (line for one in reversed(found[:-1]) for line in first(_unnamed(one, changed)))
     return Vouched(tuple(dict.fromkeys((*ahead, *earlier))), told(newest)[len(ahead) :])
+
+
+def _changed(store: Store, bench_id: str) -> set[str]:
+    """Return the files that the Draft changes."""
+    draft = store.state(stream_of(bench_id), FOLD).bench.draft
+    if draft is None:
+        return set()
+    return {one.path for one in tree.diff(draft.base_tree, draft.tree, store.load_tree)}
+
+
+def _unnamed(facts: TurnFacts, changed: set[str]) -> TurnFacts:
+    """Return of a turn's facts nothing but the files nobody named that are still changed."""
+    return TurnFacts(unasked=tuple(path for path in facts.unasked if path in changed))
 
 
 def last_request(store: Store, bench_id: str) -> str | None:

@@ -32,9 +32,11 @@ def send(
 def request_changes(book: Conversations, turns: Turns, request: requests.RequestChanges) -> Sent:
     """Append what the person wants changed in the Draft: a sentence and comments (W24.1)."""
     known = book.state(request.workbench_id)
-    brought_up = comments_of(book, known, request.comment_ids)
+    is_question = request.mode == "ask"
+    wanted = () if is_question and request.comment_ids is None else request.comment_ids
+    brought_up = comments_of(book, known, wanted)
     notes = tuple(brought_up.values())
-    if request.text.strip() or notes:
+    if (request.text.strip() or notes) and not is_question:
         notes = (*notes, *_left_out(book, known))
     text, kept = composed(request.text, notes)
     wish = _wish(book, request, text, tuple(brought_up)[:kept])
@@ -73,13 +75,17 @@ def _sides(one: ChangeInfo) -> str:
 
 
 def _line(one: CommentInfo) -> str:
-    """Return a comment as a message brings it up: where, what stands there, what was said."""
+    """Return a comment as a message brings it up: where, what stood there, what was said."""
     place = one.made_at_place if one.place_text is None else one.place_text
     where = f"{one.path}, {place}" if place else one.path
-    was = " (this place is gone now)" if one.is_gone else ""
-    quote = f" — “{one.quote}”" if one.quote else ""
+    told = ["brought up before"] if one.asked else []
+    told += ["this place is gone since"] if one.is_gone else []
+    told += ["changed since"] if one.is_touched and not one.is_gone else []
+    if one.quote:
+        told.append(f"it read “{one.quote}”" if one.is_touched else f"“{one.quote}”")
+    about = f" ({'; '.join(told)})" if told else ""
     answers = [f"{'Agent' if a.is_agent else 'Person'}: {a.text}" for a in one.answers]
-    return "\n".join([f"Comment {one.number} on {where}{was}{quote}: {one.text}", *answers])
+    return "\n".join([f"Comment {one.number} on {where}{about}: {one.text}", *answers])
 
 
 def _wish(

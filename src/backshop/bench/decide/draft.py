@@ -112,6 +112,8 @@ def ask_for_changes(
     message_id: MessageId,
     revision_id: RevisionId,
     comment_ids: Sequence[str] = (),
+    *,
+    is_question: bool = False,
 ) -> list[events.BenchEvent]:
     """Record that the person looked at the Draft and asks for changes of it (W24.1)."""
     draft = refuse.require_draft(state)
@@ -122,6 +124,7 @@ def ask_for_changes(
             tree=draft.tree,
             revision_id=revision_id,
             comment_ids=tuple(CommentId(one) for one in comment_ids),
+            is_question=is_question,
         )
     ]
 

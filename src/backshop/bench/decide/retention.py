@@ -53,7 +53,8 @@ def _pruned_revisions(state: BenchState, most: int, needed: Needed) -> list[Benc
     stay = set(needed())
     if state.draft is not None:
         stay |= {state.draft.revision_id}
-        stay |= {last[one.message_id] for one in state.draft.rounds[-1:] if one.message_id in last}
+        look = state.draft.last_look
+        stay |= {last[look.message_id]} if look is not None and look.message_id in last else set()
     gone = tuple([one for one in steps_first if one not in stay][: len(kept) - most])
     return [RevisionsPruned(revision_ids=gone)] if gone else []
 

@@ -305,15 +305,15 @@ def draft_state(desk: BenchRepository, state: BenchState) -> DraftState:
         stale_reason="published_changed" if state.is_draft_left_behind else None,
         undoable=() if draft.correction is None else draft.correction.paths,
         writers=tuple(one for by in draft.writers if (one := acted(by, desk.names()))),
-        rounds=len(draft.rounds),
+        rounds=sum(not one.is_question for one in draft.rounds),
         last_round=_last_round(draft),
     )
 
 
 def _last_round(draft: Draft) -> RoundInfo | None:
-    if not draft.rounds:
+    last = draft.last_look
+    if last is None:
         return None
-    last = draft.rounds[-1]
     return RoundInfo(message_id=last.message_id, tree=last.tree, at=timestamp(last.at_ms))
 
 

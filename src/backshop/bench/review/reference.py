@@ -36,6 +36,6 @@ def reference_of(draft: Draft, since: str | None) -> Reference:
         raise ValidationFailed(
             "a review is since draft_start or last_look", reason="bad_params", hints=SINCE
         )
-    if not draft.rounds:
+    if draft.last_look is None:
         raise NotFound("nobody has asked for changes of this Draft yet", reason="no_round")
-    return Reference(draft.rounds[-1].tree, LAST_LOOK, "when changes were asked for last")
+    return Reference(draft.last_look.tree, LAST_LOOK, "when changes were asked for last")

@@ -34,7 +34,7 @@ def comment() -> None:
 @click.option(
     "--at",
     metavar="PLACE",
-    help="Sheet1!B4:C9, line 12, row 3, paragraph 7, slide 2, page 4 or '\"these words\"'.",
+    help="Sheet1!B4:C9, line 12, row 3, paragraph 7 (from 0), slide 2, page 4, '\"words\"'.",
 )
 @pass_door
 def add(door: Door, bench: str, path: str, text: str, at: str | None) -> None:

@@ -106,7 +106,8 @@ def change_lines(found: Sequence[ChangeInfo]) -> list[str]:
     lines = []
     for number, one in enumerate(found, 1):
         mark = "left out" if one.is_left else "in"
-        sides = f"{clean(one.before or '')} → {clean(one.after or '')}"
+        before, after = (" ".join((side or "").split()) for side in (one.before, one.after))
+        sides = f"{clean(before)} → {clean(after)}"
         lines.append(f"{number:>3}  {one.id[:_SHORT]}  {mark:<8}  {clean(one.label)}  {sides}")
         if one.tied:
             lines.append(f"     {clean(one.tied)}")

@@ -87,6 +87,8 @@ and not in Published, and the list under "Files" is of Published. The person has
 CHANGE_DRAFT = """
 Their last message asks for changes of this Draft: go on from it as it is. Change what the message
 asks for and leave everything else in the Draft as it stands; do not do the earlier work again.
+Its points belong together as one piece of work. A comment that was brought up before and whose
+place changed since may be done: look, and do what is still missing.
 """
 ABOUT_DRAFT = """
 Their last message is a question about this Draft: answer from the files as the Draft has them.

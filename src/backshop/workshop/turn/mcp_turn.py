@@ -104,7 +104,7 @@ class Outside:
         if root is not None:  # the same call again, or the same key for something else
             return self._said_again(request, wish, text, known, root)
         asked = known.unanswered
-        if asked is not None and text.strip() not in ("", asked.text.strip()):
+        if asked is not None and not _is_said(asked.text, text):
             asked = None
         said = decide.Send(
             message_id=wish.user_message_id,
@@ -418,6 +418,12 @@ def _about(
         "model_id": MODEL,
         "published_generation": known.bench.generation,
     }
+
+
+def _is_said(request: str, goal: str) -> bool:
+    """Whether a goal is what a request asks for: nothing of its own, all of it, or its sentence."""
+    sentence = request.partition("\n\n")[0]
+    return goal.strip() in ("", request.strip(), sentence.strip())
 
 
 def _artifact(request: Request, kind: str) -> Mapping[str, Any]:

@@ -95,7 +95,11 @@ def _said(state: WorkshopState, wish: Send, revision_id: RevisionId | None) -> l
         require_no_draft(state)
         return [made_from(ev.MessageSent, wish, text=text), moved]
     asked = bench_decide.ask_for_changes(
-        state.bench, wish.message_id, revision_id, wish.comment_ids
+        state.bench,
+        wish.message_id,
+        revision_id,
+        wish.comment_ids,
+        is_question=wish.mode == "ask",
     )
     assert state.bench.draft is not None
     return [
