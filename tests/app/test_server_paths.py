@@ -26,6 +26,7 @@ NO_PLACE = {
     ("ProvidersUpsertLocal", "base_url"),  # an address, guarded by M4
     ("PromptOverridesImport", "bundle"),  # the content itself
     ("RailsSessionImport", "bundle"),
+    ("ReviewAddComment", "place"),  # in a file of the Draft
     ("RailsSessionsList", "workspace"),  # compared with what sessions noted, never opened
     ("RailsWorkflowCopy", "target"),  # user or project
     ("RailsWorkflowDelete", "target"),

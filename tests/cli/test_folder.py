@@ -49,7 +49,7 @@ def test_a_folder_is_opened_written_and_taken_in(run, own, tmp_path):  # noqa: F
     code, opened = run("open", str(own))
     bench = opened.split()[2]
     agent_writes(tmp_path, bench, "a.txt", "better\n")
-    published = run("publish", "Reports")
+    published = run("publish", "Reports", "--yes")
 
     assert code == 0
     assert opened.startswith(f"made: Reports  {bench}  (2 files)\n")
@@ -74,7 +74,7 @@ def test_conflicts_going_back_and_a_folder_that_moved(run, own, tmp_path):  # no
     bench = run("open", str(own), "--name", "Mine")[1].split()[2]
     agent_writes(tmp_path, bench, "a.txt", "better\n")
     with (own / "a.txt").open("r+"):
-        published = run("publish", "Mine")
+        published = run("publish", "Mine", "--yes")
     written = run("folder", "write", "Mine")
 
     assert "not written: a.txt; it is not what was reviewed" in published[1]
@@ -104,11 +104,11 @@ def test_a_clash_is_refused_with_the_ways_out(run, own, tmp_path):  # noqa: F811
     agent_writes(tmp_path, bench, "a.txt", "better\n")
     (own / "a.txt").write_text("mine\n")
 
-    code, said = run("publish", "Reports")
+    code, said = run("publish", "Reports", "--yes")
 
     assert code == 1
     assert "draft reconcile BENCH --keep theirs|ours|both" in said
     assert "(CONFLICT_PUBLISHED_CHANGED: folder_changed)" in said
     assert run("draft", "reconcile", "Reports", "--keep", "both")[0] == 0
-    assert run("publish", "Reports")[0] == 0
+    assert run("publish", "Reports", "--yes")[0] == 0
     assert (own / "a (draft).txt").read_text() == "better\n"

@@ -47,7 +47,9 @@ def test_a_run_prints_ratios(capsys, monkeypatch):
 
 @pytest.mark.rule("S9.1")
 def test_a_measure_that_is_not_there_is_named():
-    with pytest.raises(SystemExit, match="no benchmark 'nope'; there are: bench, cost, docx"):
+    with pytest.raises(
+        SystemExit, match="no benchmark 'nope'; there are: bench, cost, discussion, docx"
+    ):
         measuring.main(["nope"])
 
 

@@ -61,6 +61,7 @@ def test_what_others_changed_is_told_and_a_restore_offers_the_folder(served, own
     told = page.locator(".folder-bar").inner_text()
     page.get_by_role("button", name="Take their changes in").click()
     page.locator(".folder-bar .badge.ok").wait_for()
+    page.goto(f"{served.address}/bench/{bench}/checkpoints")
     draft.call("PublishedReconcile", keep="theirs")
     draft.call("DraftPublish")
     checkpoint = draft.call("CheckpointsList")["checkpoints"][-1]["checkpoint_id"]

@@ -181,6 +181,7 @@ def test_the_state_sums_up_the_conversation_at_every_moment(chat):
         "current_item",
         "item_label",
         "message_id",
+        "mode",
         "phase",
         "run_id",
         "started_at",

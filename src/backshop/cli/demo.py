@@ -56,7 +56,8 @@ def set_up(shop: Backshop) -> tuple[SampleCreated, tuple[Suggestion, ...]]:
     made = shop.ask(Bench.create_sample, requests.WorkbenchCreateSample(reuse=True))
     if made.created:
         shop.workshop(made.workbench_id).use_model(MODEL)
-    return made, shop.ask(Models.capabilities, ModelRequestById(model_id=MODEL)).suggestions
+    able = shop.ask(Models.capabilities, ModelRequestById(model_id=MODEL))
+    return made, tuple(one for one in able.suggestions if one.follows is None)
 
 
 def _told(made: SampleCreated, offered: tuple[Suggestion, ...]) -> str:

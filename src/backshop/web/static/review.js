@@ -255,16 +255,20 @@ function start() {
     const links = paths.slice(0, 20).map((path) => el("a", { href: `?file=${encodeURIComponent(path)}&choose=1` }, path));
     $(".left-files", box).replaceChildren(...links.flatMap((one) => [one, " "]));
   }
-  async function refresh() {
+  // The list as it is now; false where there is none any more, or it cannot be had.
+  async function listed() {
     try {
       await fetchAll();
+      return true;
     } catch (error) {
       if (!error.envelope) throw error;
       if (error.envelope.reason === "no_draft") location.assign(`/bench/${workbench_id}`);
       else view.prepend(errorBox(error.envelope));
-      return;
+      return false;
     }
-    arrange();
+  }
+  async function refresh() {
+    if (await listed()) arrange();
   }
   on(document, "done", 'form[data-command="ReviewSetDeletionConfirmations"]', async (event) => {
     event.preventDefault();
@@ -289,7 +293,7 @@ function start() {
   (async () => {
     const reviewed = $("#ask-publish input[name=reviewed_tree]");
     if (reviewed) reviewed.value = tree; // what is looked at here, whatever the Draft has become
-    await fetchAll();
+    if (!await listed()) return;
     const kinds = [...new Set(entries.map((one) => one.file_kind))].sort();
     $("#by-kind").append(...kinds.map((kind) => el("option", { value: kind }, kind)));
     $(".filters").hidden = false;
