@@ -177,6 +177,18 @@ def test_folders_that_cannot_be_followed_are_refused(own, shop, tmp_path):
     assert len(shop.call("WorkbenchList", {})["workbenches"]) == 1
 
 
+@pytest.mark.rule("B23.5")
+def test_a_bench_in_the_trash_follows_nothing(own, shop):
+    own.call("WorkbenchDelete", confirm=own.id)
+    other = shop.call("WorkbenchOpenFolder", {"folder": str(own.own)})["workbench_id"]
+
+    assert other != own.id
+    assert refused(own.call, "WorkbenchUndelete") == ("VALIDATION_FAILED", "folder_followed")
+    shop.call("WorkbenchDelete", {"workbench_id": other, "confirm": other})
+    own.call("WorkbenchUndelete")
+    assert own.state() == STEADY
+
+
 @pytest.mark.rule("B23.3")
 def test_a_folder_with_more_than_a_workbench_takes_makes_none(shop, tmp_path):
     shop.call("SettingsSet", {"key": "bench.profile", "value": "classic"})

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from backshop.base import tree
 from backshop.base.errors import LimitExceeded, ValidationFailed
-from backshop.base.ids import BlobId
+from backshop.base.ids import BenchId, BlobId
 from backshop.base.paths import BenchPath
 from backshop.base.progress import report
 from backshop.store import Batch, file_error
@@ -54,9 +54,7 @@ def follow(desk: BenchRepository, request: requests.FolderFollow) -> FolderState
     folder = require_folder(desk, request.folder)
     with desk.locked(request.workbench_id) as state:
         decide.require_folder(state)
-        other = _followed(desk, folder)
-        if other is not None and other.id != state.id:
-            raise _taken(other)
+        require_unfollowed(desk, state, folder)
         with opened_root(folder) as root:
             place, inode = str(folder), root.inode
         done = desk.commit(state.id, lambda now: decide.follow(now, place, inode))
@@ -83,10 +81,25 @@ def require_folder(desk: BenchRepository, text: str) -> Path:
     return folder
 
 
-def _followed(desk: BenchRepository, folder: Path) -> BenchState | None:
+def require_unfollowed(
+    desk: BenchRepository, state: BenchState, folder: Path | None = None
+) -> None:
+    """Refuse to follow, or to follow again, a folder that another bench follows (B23.5)."""
+    if folder is None and state.folder is not None:
+        folder = Path(state.folder.folder)
+    other = None if folder is None else _followed(desk, folder, besides=state.id)
+    if other is not None:
+        raise _taken(other)
+
+
+def _followed(
+    desk: BenchRepository, folder: Path, besides: BenchId | None = None
+) -> BenchState | None:
     """Return the bench that follows exactly this folder; refuse parts of what another follows."""
     for state in _benches(desk):
         assert state.folder is not None
+        if state.id == besides:
+            continue
         theirs = Path(state.folder.folder)
         if theirs == folder:
             return state

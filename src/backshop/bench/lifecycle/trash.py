@@ -17,6 +17,7 @@ from backshop.store import NewEvent, Part, Plan, remove_tree
 from .. import decide, requests
 from ..answers import Done
 from ..errors import BenchDamaged
+from ..folder import link
 from ..repository import BenchRepository
 from ..state import BenchState
 
@@ -52,7 +53,9 @@ def delete(desk: BenchRepository, request: requests.WorkbenchDelete) -> Done:
 def undelete(desk: BenchRepository, request: requests.BenchRequest, sisters: Sisters) -> Done:
     """Take a bench out of the trash, with what was beside its files."""
     purge(desk, sisters)
-    decide.undelete(desk.raw_state(request.workbench_id))
+    state = desk.raw_state(request.workbench_id)
+    decide.undelete(state)
+    link.require_unfollowed(desk, state)
     _bring_back(desk, BenchId(request.workbench_id))
     done = desk.commit(request.workbench_id, decide.undelete)
     return Done(warnings=done.warnings)
