@@ -50,6 +50,7 @@ def test_killed_while_results_go_back_each_file_is_old_or_new_and_the_bench_know
         assert not [one for one in outside.iterdir() if one.name.startswith(".bs-tmp")]
 
 
+@pytest.mark.proof
 @pytest.mark.rule("S4.6")
 def test_killed_anywhere_it_can_be_done_again(harness, tmp_path, scaled):
     start = begun(tmp_path, scenarios.start_file)

@@ -25,7 +25,7 @@ from backshop.base.errors import BackshopError
 from backshop.bench import Author, Put, Source
 
 pytestmark = pytest.mark.timeout(7200 if PROOF else 600)
-BLOCKS, EACH, STEPS = 4, 500 if PROOF else 50, 14
+BLOCKS, EACH, STEPS = 4, 500 if PROOF else 50, 14 if PROOF else 9
 PEOPLE = ("owner", "user_" + "1" * 26)
 PATHS = ("a.txt", "d/b.txt")
 NUMBER = 15

@@ -128,7 +128,7 @@ def test_any_mixture_of_edits_in_documents_of_others_shows_exactly_the_rest(
     after, out = tmp_path / "after.docx", tmp_path / "out.docx"
     dice = random.Random(3)
     tried = whole = 0
-    for path in documents(corpora)[:: scaled(8, 1)]:
+    for path in documents(corpora)[:: scaled(12, 1)]:
         if not made(path, OPS, after):
             continue
         units = units_of(path, after)
@@ -153,7 +153,7 @@ def test_all_changes_taken_by_hand_give_a_document_in_which_a_review_sees_no_dif
     from backshop.formats.docx.text.source import Document
 
     after, out = tmp_path / "after.docx", tmp_path / "out.docx"
-    for path in documents(corpora)[:: scaled(9, 1)]:
+    for path in documents(corpora)[:: scaled(14, 1)]:
         if made(path, OPS, after):
             plan = Plan(Document.open(source(path)), Document.open(source(after)))
             _Composer(plan, frozenset()).run()

@@ -132,7 +132,7 @@ def _edited(before: Source, folder: Path, rnd: random.Random) -> Source:
 @pytest.mark.rule("F34.1", "F34.2", "F34.3", "F34.4")
 def test_any_changes_of_any_workbook_can_be_left_out(corpora, tmp_path, scaled, record_property):
     rate, out = Rate("workbooks with some of their changes"), tmp_path / "out.xlsx"
-    for path in _workbooks(corpora, scaled(36, 2)):
+    for path in _workbooks(corpora, scaled(60, 2)):
         rnd = random.Random(path.name)
         before = source(path)
         try:
@@ -166,7 +166,7 @@ def test_a_workbook_that_another_program_wrote_anew_is_put_together_as_well(
     corpora, tmp_path, scaled, record_property
 ):
     rate, out, saved = Rate("workbooks"), tmp_path / "out.xlsx", tmp_path / "saved.xlsx"
-    for path in _workbooks(corpora, scaled(70, 4)):
+    for path in _workbooks(corpora, scaled(120, 4)):
         rnd = random.Random(path.name)
         try:
             file = opened(path)
