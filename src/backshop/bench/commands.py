@@ -41,7 +41,7 @@ COMMANDS: tuple[Command[Bench, Any, Any], ...] = (
     _command("DraftDeletePath", "Delete a path of the Draft.", Bench.draft_delete_path, phase="review", writes=True, role="write"),
     _command("DraftRenamePath", "Rename a path of the Draft.", Bench.draft_rename_path, phase="review", writes=True, role="write"),
     _command("DraftRevertPath", "Bring a path of the Draft back.", Bench.draft_revert_path, phase="review", writes=True, role="write"),
-    _command("DraftUndo", "Take back the last path that was reverted, deleted or renamed in the Draft by hand.", Bench.draft_undo, phase="review", writes=True, role="write"),
+    _command("DraftUndo", "Take back what was last reverted, deleted, renamed, left out or taken in the Draft by hand.", Bench.draft_undo, phase="review", writes=True, role="write"),
     _command("DraftRestoreRevision", "Bring an earlier revision of the Draft back.", Bench.draft_restore_revision, phase="review", writes=True, role="write"),
     _command("DraftCompareRevisions", "Compare a revision of a Draft with another, or with the Draft.", Bench.draft_compare_revisions, phase="review", role="read"),
     _command("DraftGetRevisionDiff", "Return what differs in one file between a revision of a Draft and another, or the Draft.", Bench.draft_get_revision_diff, phase="review", role="read"),

@@ -295,7 +295,8 @@ def draft_rename(door: Door, bench: str, path: str, new_path: str) -> None:
 @BENCH
 @pass_door
 def draft_undo(door: Door, bench: str) -> None:
-    """Take back the last path that was reverted, deleted or renamed in the Draft by hand."""
+    """Take back what was last done to the Draft by hand: a path reverted, deleted or renamed,
+    changes left out or taken."""
     done = _ask(door, bench, Bench.draft_undo, requests.DraftUndo)
     door.show(done, lambda v: f"again as the Draft had it: {', '.join(map(clean, v.paths))}")
 
