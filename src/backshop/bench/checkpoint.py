@@ -10,6 +10,7 @@ from backshop.base.ids import CheckpointId, TreeId, check_id
 
 from . import answers, decide, requests
 from .context import item
+from .draft import comparison
 from .draft.progress import Begin, announced
 from .draft.publish import changed_file
 from .draft.rewind_preview import files_behind
@@ -17,7 +18,6 @@ from .errors import RestoreFailed
 from .folder import write_back
 from .repository import BenchRepository
 from .retry import decided_again
-from .review import change_set
 from .state import BenchState, Checkpoint
 from .tree.soundness import Damage
 
@@ -73,18 +73,8 @@ def get(desk: BenchRepository, request: requests.CheckpointId_) -> answers.Check
 
 def compare(desk: BenchRepository, request: requests.CheckpointCompare) -> answers.Compared:
     """Say what differs from another checkpoint, or from Published (B10.15)."""
-    if not 1 <= request.limit <= change_set.PAGE_MAX:
-        raise ValidationFailed("a page has 1 to 5000 entries", reason="bad_params")
-    before, after = two_trees(desk, request.workbench_id, request.checkpoint_id, request.other_id)
-    found = desk.compare.changes(before, after)
-    start = change_set.offset_of(request.cursor)
-    end = start + request.limit
-    return answers.Compared(
-        entries=tuple(changed_file(change) for change in found[start:end]),
-        counts=change_set.counts(found),
-        total=len(found),
-        next_cursor=str(end) if end < len(found) else None,
-    )
+    pair = (request.workbench_id, request.checkpoint_id, request.other_id)
+    return comparison.page(desk, lambda: two_trees(desk, *pair), request.limit, request.cursor)
 
 
 def two_trees(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from backshop.base.errors import NotFound, RevisionPruned, ValidationFailed
 from backshop.base.ids import RevisionId, TreeId, check_id
 
@@ -14,12 +16,21 @@ from .publish import changed_file
 
 def compare(desk: BenchRepository, request: requests.DraftCompareRevisions) -> answers.Compared:
     """Say what differs between two revisions, or between one and the Draft as it is now."""
-    if not 1 <= request.limit <= change_set.PAGE_MAX:
+    return page(desk, lambda: two_trees(desk, request), request.limit, request.cursor)
+
+
+def page(
+    desk: BenchRepository,
+    trees: Callable[[], tuple[TreeId, TreeId]],
+    limit: int,
+    cursor: str | None,
+) -> answers.Compared:
+    """Return a page of what differs between two trees."""
+    if not 1 <= limit <= change_set.PAGE_MAX:
         raise ValidationFailed("a page has 1 to 5000 entries", reason="bad_params")
-    before, after = two_trees(desk, request)
-    found = desk.compare.changes(before, after)
-    start = change_set.offset_of(request.cursor)
-    end = start + request.limit
+    found = desk.compare.changes(*trees())
+    start = change_set.offset_of(cursor)
+    end = start + limit
     return answers.Compared(
         entries=tuple(changed_file(change) for change in found[start:end]),
         counts=change_set.counts(found),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
@@ -32,7 +32,7 @@ from backshop.bench import (
 )
 from backshop.formats import TableDiff, TextDiff
 
-from ..bench import BENCH, bench_of, edited
+from ..bench import BENCH, ask, bench_of, edited
 from ..door import Door, DoorCommand, DoorGroup, clean, clean_lines, fact_lines, pass_door, table
 from ..folder_text import written_lines
 from .also import also_lines, cell_text
@@ -249,23 +249,12 @@ def draft() -> None:
     """Look at a Draft, or correct it by hand."""
 
 
-def _ask(
-    door: Door,
-    bench: str,
-    method: Callable[[Facade, Asked], Answered],
-    request: Callable[..., Asked],
-) -> Answered:
-    """Run a command about one bench; `request` makes the request, given its id."""
-    with door.shop() as shop:
-        return shop.ask(method, request(workbench_id=bench_of(shop, bench)))
-
-
 @draft.command("show")
 @BENCH
 @pass_door
 def draft_show(door: Door, bench: str) -> None:
     """Say whether there is a Draft and how old it is."""
-    found = _ask(door, bench, Bench.draft_get_state, requests.BenchRequest)
+    found = ask(door, bench, Bench.draft_get_state, requests.BenchRequest)
     rows = [(name, str(value)) for name, value in encode(found).items()]
     door.show(found, lambda _: table(rows, ("draft", "")))
 
@@ -276,7 +265,7 @@ def draft_show(door: Door, bench: str) -> None:
 @pass_door
 def draft_delete(door: Door, bench: str, path: str) -> None:
     """Delete PATH in the Draft."""
-    done = _ask(door, bench, Bench.draft_delete_path, partial(requests.DraftPath, path=path))
+    done = ask(door, bench, Bench.draft_delete_path, partial(requests.DraftPath, path=path))
     door.show(done, lambda _: "deleted in the Draft")
 
 
@@ -288,7 +277,7 @@ def draft_delete(door: Door, bench: str, path: str) -> None:
 def draft_rename(door: Door, bench: str, path: str, new_path: str) -> None:
     """Rename PATH in the Draft."""
     wish = partial(requests.DraftPath, path=path, new_path=new_path)
-    door.show(_ask(door, bench, Bench.draft_rename_path, wish), lambda _: "renamed in the Draft")
+    door.show(ask(door, bench, Bench.draft_rename_path, wish), lambda _: "renamed in the Draft")
 
 
 @draft.command("undo")
@@ -297,7 +286,7 @@ def draft_rename(door: Door, bench: str, path: str, new_path: str) -> None:
 def draft_undo(door: Door, bench: str) -> None:
     """Take back what was last done to the Draft by hand: a path reverted, deleted or renamed,
     changes left out or taken."""
-    done = _ask(door, bench, Bench.draft_undo, requests.DraftUndo)
+    done = ask(door, bench, Bench.draft_undo, requests.DraftUndo)
     door.show(done, lambda v: f"again as the Draft had it: {', '.join(map(clean, v.paths))}")
 
 
@@ -310,7 +299,7 @@ def draft_rescan(door: Door, bench: str, mode: str | None) -> None:
     """Deal with edits that other programs made in the Draft's folder."""
     if mode is None:
         raise click.UsageError("say --adopt or --revert")
-    done = _ask(door, bench, Bench.draft_rescan, partial(requests.RepairMode, mode=mode))
+    done = ask(door, bench, Bench.draft_rescan, partial(requests.RepairMode, mode=mode))
     door.show(done, lambda v: "\n".join(["done", *(f"kept: {p}" for p in v.salvaged)]))
 
 
@@ -326,7 +315,7 @@ def draft_folder(door: Door, bench: str, whole: bool | None) -> None:
     they are copied here as well, until the Draft ends.
     """
     wish = partial(requests.DraftFolderChoice, whole=whole)
-    door.show(_ask(door, bench, Bench.draft_folder, wish), _folder_lines)
+    door.show(ask(door, bench, Bench.draft_folder, wish), _folder_lines)
 
 
 def _folder_lines(found: DraftFolder) -> str:
@@ -380,7 +369,7 @@ def draft_reconcile(
         end = "nothing was changed" if dry_run else "the Draft begins from what is there now"
         return "\n".join([*(lines or ["nobody else changed anything"]), end])
 
-    door.show(_ask(door, bench, Bench.published_reconcile, wish), human)
+    door.show(ask(door, bench, Bench.published_reconcile, wish), human)
 
 
 def change_set_text(found: ChangeSet, bench_id: str) -> str:
