@@ -232,7 +232,7 @@ def test_what_a_comment_was_made_on_survives_retention_and_collection(drafted):
         text = (f"pushed {number}\n" + LINES).encode()
         put = Put(path="a.txt", blob=blobs.put(text), size=len(text))
         drafted.shop.benches.apply_batch(drafted.id, [put], agent)
-    drafted.shop.call("StoreGc", {"apply": True})
+    drafted.shop.store.collect(apply=True, grace_hours=-1)
 
     (one,) = comments(drafted)
 

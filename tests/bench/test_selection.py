@@ -161,6 +161,8 @@ def test_whoever_writes_the_file_afterwards_ends_the_choice(drafted):
     found = listed(drafted)
     assert found["left_count"] == 0
     assert "line five" not in str(found["changes"])
+    drafted.write({"a.txt": now})  # the same again is written by somebody, and not chosen
+    assert listed(drafted)["left_count"] == 0
 
 
 @pytest.mark.rule("B25.7", "B9.15")
