@@ -73,15 +73,23 @@ def test_without_a_terminal_the_draft_waits_and_it_says_how_to_go_on(run, mine):
     code, out, _ = run(*DO, str(mine), "--json")
     told = json.loads(out)
     (bench,) = benches(run)
+    early = run("bench", "write-back", bench)
     before = mine.read_text()
     run("publish", bench, "--yes")
     back = run("bench", "write-back", bench)
+    again = run("bench", "write-back", bench)
 
     assert (code, told["status"], told["workbench_id"]) == (1, "waiting", bench)
     assert sorted(told["changed"]) == ["a.txt", "made.txt"]
     assert f"backshop bench write-back {bench}" in told["next"]
     assert before == "old\n"
+    assert early[:2] == (1, "nothing was written back\n")
+    assert (
+        f"a Draft waits, and nothing of it is written back before `backshop publish {bench}`"
+        in (early[2])
+    )
     assert (back[0], mine.read_text()) == (0, "new\n")
+    assert again == (0, "every file is as Published has it\n", "")
 
 
 @pytest.mark.rule("S4.6", "W24.1")
