@@ -93,6 +93,11 @@ def test_conflicts_going_back_and_a_folder_that_moved(run, own, tmp_path):  # no
     refused = run("folder", "write", "Mine")
     assert (refused[0], "not written: a.txt" in refused[1]) == (1, True)
     assert "conflict at a.txt: another program changed it" in run("folder", "show", "Mine")[1]
+    with (tmp_path / "Elsewhere" / "a.txt").open("r+"):
+        early = run("folder", "settle", "Mine", "a.txt", "--keep", "ours")
+    assert early[0] == 1
+    assert early[1].startswith("not settled: a.txt; another program has it open and may write")
+    assert "folder_settled" not in run("bench", "audit", "Mine")[1]
     settled = run("folder", "settle", "Mine", "a.txt", "--keep", "ours")[1]
     assert "holds what is Published" in settled
     assert (tmp_path / "Elsewhere" / "a.txt").read_text() == "one\n"

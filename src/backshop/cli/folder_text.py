@@ -27,7 +27,7 @@ def state_lines(found: FolderState, bench: str, *, whole: bool = False) -> list[
         lines += _listed(found.to_write, found.to_write_count, "~")
         lines.append(f"         `backshop folder write {bench}` writes them")
     for one in found.conflicts:
-        lines.append(f"         conflict at {clean(one.path)}: {_WORDS[one.became]}")
+        lines.append(f"         conflict at {clean(one.path)}: {IN_THE_WAY[one.became]}")
     if found.conflicts:
         lines.append(f"         `backshop folder settle {bench} PATH --keep theirs|ours`")
     if found.outside_count:
@@ -40,7 +40,7 @@ def state_lines(found: FolderState, bench: str, *, whole: bool = False) -> list[
     return [*lines, *_skipped(found, whole=whole)]
 
 
-_WORDS = {
+IN_THE_WAY = {
     "changed": "another program changed it",
     "missing": "it was deleted or renamed",
     "not_a_file": "a link, a folder or a device is in its place",
