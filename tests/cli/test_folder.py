@@ -77,7 +77,7 @@ def test_conflicts_going_back_and_a_folder_that_moved(run, own, tmp_path):  # no
         published = run("publish", "Mine", "--yes")
     written = run("folder", "write", "Mine")
 
-    assert "not written: a.txt; it is not what was reviewed" in published[1]
+    assert "not written: a.txt; another program has it open and may write into it" in published[1]
     assert "note: not every file of your folder" in published[1]
     assert written == (0, "1 file(s) written into the folder\n")
     checkpoint = json.loads(run("checkpoint", "list", "Mine", "--json")[1])["checkpoints"][0]
@@ -91,7 +91,7 @@ def test_conflicts_going_back_and_a_folder_that_moved(run, own, tmp_path):  # no
     with (tmp_path / "Elsewhere" / "a.txt").open("a") as theirs:
         theirs.write("and mine\n")
     refused = run("folder", "write", "Mine")
-    assert (refused[0], "not written: a.txt" in refused[1]) == (1, True)
+    assert (refused[0], "not written: a.txt; another program changed it" in refused[1]) == (1, True)
     assert "conflict at a.txt: another program changed it" in run("folder", "show", "Mine")[1]
     with (tmp_path / "Elsewhere" / "a.txt").open("r+"):
         early = run("folder", "settle", "Mine", "a.txt", "--keep", "ours")

@@ -71,7 +71,7 @@ def written_lines(done: FolderWritten) -> list[str]:
     lines = [f"{len(done.written)} file(s) written into the folder"] if done.written else []
     if not done.is_atomic:
         lines.append("its file system cannot exchange files in one step; they were moved in turn")
-    lines += [f"not written: {clean(path)}; it is not what was reviewed" for path in done.conflicts]
+    lines += [f"not written: {clean(one.path)}; {_way(one.reason)}" for one in done.in_the_way]
     lines += [f"not written: {clean(one.path)} ({one.reason})" for one in done.failed]
     lines += [f"never written into a folder: {clean(path)}" for path in done.kept_out]
     lines += [f"kept: meta/salvage/{clean(path)}" for path in done.salvaged]
@@ -82,6 +82,10 @@ def written_lines(done: FolderWritten) -> list[str]:
     if done.commit_message:
         lines += ["a commit message, if you want one:", *_indented(done.commit_message)]
     return lines
+
+
+def _way(became: str) -> str:
+    return IN_THE_WAY.get(became, became)
 
 
 def _indented(text: str) -> list[str]:
