@@ -103,6 +103,33 @@ def test_conflicts_going_back_and_a_folder_that_moved(run, own, tmp_path):  # no
     assert (tmp_path / "Elsewhere" / "a.txt").read_text() == "one\n"
 
 
+@pytest.mark.rule("B23.15", "B23.6", "S4.2")
+def test_where_others_removed_files_it_is_told_and_both_ways_work(run, own):  # noqa: F811
+    bench = run("open", str(own))[1].split()[2]
+    (own / "a.txt").unlink()
+    (own / "b.txt").unlink()
+
+    code, said = run("folder", "write", "Reports")
+
+    assert (code, said) == (
+        0,
+        "nothing to write\n"
+        "others removed 2 file(s) in the folder, and nothing is written over what others did:\n"
+        f"  `backshop folder take {bench} PATH…` takes that over into Published\n"
+        f"  `backshop bench extract {bench} {own} PATH…` puts removed files back\n",
+    )
+    assert (
+        f"`backshop folder take {bench} PATH…` takes them over"
+        in (run("folder", "show", "Reports")[1])
+    )
+    assert run("folder", "take", bench, "a.txt")[0] == 0
+    assert run("bench", "extract", bench, str(own), "b.txt")[0] == 0
+    assert "holds what is Published" in run("folder", "show", "Reports")[1]
+    assert run("folder", "write", "Reports") == (0, "nothing to write\n")
+    (own / "b.txt").write_text("mine\n")
+    assert "others changed files in the folder" in run("folder", "write", "Reports")[1]
+
+
 @pytest.mark.rule("B23.14", "B9.16")
 def test_a_clash_is_refused_with_the_ways_out(run, own, tmp_path):  # noqa: F811
     bench = run("open", str(own))[1].split()[2]

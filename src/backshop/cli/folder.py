@@ -13,7 +13,7 @@ from backshop.base.paths import bench_path
 
 from .bench import BENCH, ask, bench_of
 from .door import Door, DoorCommand, DoorGroup, clean, pass_door
-from .folder_text import IN_THE_WAY, state_lines, written_lines
+from .folder_text import IN_THE_WAY, left_alone_lines, state_lines, written_lines
 
 if TYPE_CHECKING:
     from backshop.app import Backshop
@@ -80,8 +80,13 @@ def write(door: Door, ctx: click.Context, bench: str) -> None:
     """Write into the folder what Published has otherwise."""
     from backshop.bench import Bench, requests  # loaded when needed (S2.4)
 
-    done = ask(door, bench, Bench.folder_write_back, requests.BenchRequest)
-    door.show(done, lambda written: "\n".join(written_lines(written) or ["nothing to write"]))
+    with door.shop() as shop:
+        own = requests.BenchRequest(workbench_id=bench_of(shop, bench))
+        done = shop.ask(Bench.folder_write_back, own)
+        state = shop.ask(Bench.folder_get_state, own)
+    lines = written_lines(done) or ["nothing to write"]
+    lines += left_alone_lines(state, own.workbench_id)
+    door.show(done, lambda _: "\n".join(lines))
     if done.failed or done.conflicts:
         ctx.exit(1)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from backshop.base.labels import FOLDER_REASONS
@@ -36,8 +37,31 @@ def state_lines(found: FolderState, bench: str, *, whole: bool = False) -> list[
             why = f" ({other.reason})" if other.reason else ""
             lines.append(f"         {_SIGNS[other.kind]} {clean(other.path)}{why}")
         lines += _more(found.outside_count)
-        lines.append(f"         `backshop folder take {bench}` takes them over")
+        lines.append(f"         {_taking(found, bench)} takes them over")
     return [*lines, *_skipped(found, whole=whole)]
+
+
+def left_alone_lines(found: FolderState, bench: str) -> list[str]:
+    """Say where nothing was written because others had been there, and what to do about it."""
+    if not found.outside_count:
+        return []
+    gone = [one.path for one in found.outside if one.kind == "DELETED"]
+    what = f"others removed {len(gone)} file(s)" if gone else "others changed files"
+    if 0 < len(gone) < found.outside_count:
+        what += f" and changed {found.outside_count - len(gone)} more"
+    lines = [
+        f"{what} in the folder, and nothing is written over what others did:",
+        f"  {_taking(found, bench)} takes that over into Published",
+    ]
+    if gone:
+        place = quote(clean(found.folder or found.name))
+        lines.append(f"  `backshop bench extract {bench} {place} PATH…` puts removed files back")
+    return lines
+
+
+def _taking(found: FolderState, bench: str) -> str:
+    paths = " PATH…" if found.reason == "emptied" else ""  # all of it is not taken unnamed (B23.15)
+    return f"`backshop folder take {bench}{paths}`"
 
 
 IN_THE_WAY = {
