@@ -503,6 +503,23 @@ def test_a_commit_message_is_offered_in_git_folders_and_git_is_not_touched(own):
     assert {one: one.stat() for one in (git, git / "index")} == before
 
 
+@pytest.mark.rule("B23.20", "W24.2")
+@pytest.mark.parametrize(
+    ("text", "subject"),
+    [("Rounder, please\nand soon", "Rounder, please and soon"), ("", "Write the totals")],
+)
+def test_a_commit_message_has_the_sentence_and_not_the_comments(own, text, subject):
+    (own.own / ".git").mkdir()
+    own.call("WorkshopSendUserMessage", text="Write the totals")
+    own.write({"a.txt": "two"})
+    own.call("ReviewAddComment", path="a.txt", text="This is not what I meant")
+    own.call("WorkshopRequestChanges", text=text)
+
+    done = own.call("DraftPublish")
+
+    assert done["folder"]["commit_message"] == f"{subject}\n\n- a.txt"
+
+
 @pytest.mark.rule("B23.2", "B23.20")
 def test_nothing_is_ever_written_into_a_version_store(own):
     (own.own / ".git").mkdir()
