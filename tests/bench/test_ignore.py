@@ -10,7 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from backshop.base.paths import BenchPath
 from backshop.bench.folder.ignore import ignores_above
+from backshop.bench.folder.root import opened_root
+from backshop.bench.folder.scan import Scan
+from backshop.bench.state import PROFILES
 
 NAMES = ("a", "b", "ab", "a.b", ".x", "a b", "[a]", "A", "b.txt", "foo")
 LINES = (
@@ -102,12 +106,37 @@ def test_git_says_the_same(tmp_path, scaled):
         if chosen.random() < 0.3:
             (top / ".git" / "info" / "exclude").write_text(chosen.choice(LINES) + "\n")
 
-        asked = ["git", "-C", str(top), "ls-files", "-z", "--others"]
-        asked += ["--exclude-per-directory=.gitignore", "--exclude-from=.git/info/exclude"]
-        told = subprocess.run(asked, capture_output=True, text=True, check=True).stdout
-        expected = {one for one in told.split("\0") if one and not one.endswith(".gitignore")}
-        assert followed(top, top) == expected, number
+        assert followed(top, top) == _others(top), number
+        ours = _ours(top, chosen)
+        assert _looked(top, ours) == _others(top) | ours, number
         shutil.rmtree(top)
+
+
+def _others(top: Path) -> set[str]:
+    """Return what git follows not yet, and does not leave out."""
+    asked = ["git", "-C", str(top), "ls-files", "-z", "--others"]
+    asked += ["--exclude-per-directory=.gitignore", "--exclude-from=.git/info/exclude"]
+    told = subprocess.run(asked, capture_output=True, text=True, check=True).stdout
+    return {one for one in told.split("\0") if one and not one.endswith(".gitignore")}
+
+
+def _ours(top: Path, chosen: random.Random) -> set[str]:
+    """Let git follow some files, ignored or not, and return them."""
+    every = (one.relative_to(top) for one in sorted(top.rglob("*")) if one.is_file())
+    files = [one.as_posix() for one in every if one.parts[0] != ".git" and one.name != ".gitignore"]
+    ours = chosen.sample(files, min(len(files), 3))
+    if ours:
+        told = ["git", "--literal-pathspecs", "-C", str(top), "add", "-f", "--", *ours]
+        subprocess.run(told, check=True)
+    return set(ours)
+
+
+def _looked(top: Path, ours: set[str]) -> set[str]:
+    """Return what a look finds where these files are followed; names that collide too."""
+    scan = Scan(PROFILES["large"], ignores_above(top), {BenchPath(one) for one in ours})
+    with opened_root(str(top), top.stat().st_ino) as root:
+        found = scan.look(root)
+    return {one for one in (*found.files, *found.skipped) if not one.endswith(".gitignore")}
 
 
 def _filled(top: Path, chosen: random.Random) -> list[Path]:

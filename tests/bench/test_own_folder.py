@@ -515,6 +515,23 @@ def test_a_commit_message_is_offered_in_git_folders_and_git_is_not_touched(own):
     assert {one: one.stat() for one in (git, git / "index")} == before
 
 
+@pytest.mark.rule("B23.20", "W24.2")
+@pytest.mark.parametrize(
+    ("text", "subject"),
+    [("Rounder, please\nand soon", "Rounder, please and soon"), ("", "Write the totals")],
+)
+def test_a_commit_message_has_the_sentence_and_not_the_comments(own, text, subject):
+    (own.own / ".git").mkdir()
+    own.call("WorkshopSendUserMessage", text="Write the totals")
+    own.write({"a.txt": "two"})
+    own.call("ReviewAddComment", path="a.txt", text="This is not what I meant")
+    own.call("WorkshopRequestChanges", text=text)
+
+    done = own.call("DraftPublish")
+
+    assert done["folder"]["commit_message"] == f"{subject}\n\n- a.txt"
+
+
 @pytest.mark.rule("B23.2", "B23.20")
 def test_nothing_is_ever_written_into_a_version_store(own):
     (own.own / ".git").mkdir()
@@ -535,13 +552,49 @@ def test_nothing_is_ever_written_into_a_version_store(own):
 
 @pytest.mark.rule("B23.2")
 def test_a_followed_file_stays_so_when_an_ignore_file_names_it(own):
-    own.save({".gitignore": "b.txt\nd/\nnew.txt\n", "new.txt": "n", "d/new.txt": "n"})
+    own.save({".gitignore": "b.txt\nd/\nnew.txt\n", "new.txt": "n", "d/other.txt": "n"})
 
     own.call("WorkbenchOpen")
 
     assert set(own.published()) == {*START, ".gitignore"}
     own.publish({"b.txt": "two", "d/c.txt": "two"})
     assert own.state() == STEADY
+
+
+@pytest.mark.rule("B23.2", "B23.19")
+@pytest.mark.parametrize("line", ["build/", "build", "build/*", "build/**", "**/build/", "/*\n!/b"])
+def test_what_is_ignored_beside_a_file_of_ours_is_never_taken_in_or_removed(shop, tmp_path, line):
+    theirs = {
+        "build/out.bin": "out",
+        "build/deep/x.o": "x",
+        "build/deep/.gitignore": "!*\n",
+        "build/ours/more.o": "more",
+    }
+    own = Own(shop, tmp_path, {".gitignore": f"{line}\n", **theirs})
+    assert not set(own.published()) & set(theirs)
+    kept = own.call("CheckpointCreate", description="before")["checkpoint_id"]
+    before = own.published()
+
+    own.publish({"build/gen.txt": "gen", "build/ours/gen.txt": "gen"})
+
+    assert own.state() == STEADY
+    own.call("WorkbenchOpen")
+    assert own.state() == STEADY
+    assert set(own.published()) == {*before, "build/gen.txt", "build/ours/gen.txt"}
+    own.call("CheckpointRestore", checkpoint_id=kept, write_folder=True)
+    assert own.held() == {".gitignore": f"{line}\n", **theirs}
+    assert own.state() == STEADY
+
+
+@pytest.mark.rule("B23.2", "B23.17")
+def test_an_ignored_file_is_not_replaced_by_one_of_its_name(shop, tmp_path):
+    own = Own(shop, tmp_path, {".gitignore": "build/\n", "build/out.bin": "theirs"})
+
+    done = own.publish({"build/out.bin": "ours", "build/gen.txt": "gen"})["folder"]
+
+    assert (done["written"], done["conflicts"]) == (["build/gen.txt"], ["build/out.bin"])
+    assert own.held()["build/out.bin"] == "theirs"
+    assert own.state()["conflicts"] == [("build/out.bin", "changed")]
 
 
 @pytest.mark.rule("B23.1")

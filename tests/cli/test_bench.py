@@ -35,6 +35,22 @@ def agent_writes(tmp_path, bench: str, path: str, text: str | bytes) -> None:
         shop.benches.apply_batch(bench, [put], Author(source=Source(kind="workshop")))
 
 
+@pytest.mark.rule("S4.2", "B9.11")
+def test_a_draft_in_which_nothing_is_left_is_not_told_as_published(run, tmp_path):
+    (tmp_path / "report.txt").write_text("good\n")
+    bench = run("bench", "create", "Reports")[1].strip()
+    run("bench", "add", "Reports", str(tmp_path / "report.txt"))
+    agent_writes(tmp_path, bench, "report.txt", "better\n")
+    agent_writes(tmp_path, bench, "report.txt", "good\n")
+
+    dry = run("publish", "Reports", "--dry-run")
+    done = run("publish", "Reports", "--yes")
+
+    assert dry == (0, "there is nothing to publish; publishing ends the Draft\n")
+    assert done == (0, "there was nothing to publish; the Draft is gone\n")
+    assert "no_draft" in run("publish", "Reports", "--yes")[1]
+
+
 @pytest.mark.rule("S4.2", "S4.3")
 def test_the_whole_round_in_the_terminal(run, tmp_path):
     (tmp_path / "report.txt").write_text("good\n")

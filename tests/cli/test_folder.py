@@ -77,7 +77,7 @@ def test_conflicts_going_back_and_a_folder_that_moved(run, own, tmp_path):  # no
         published = run("publish", "Mine", "--yes")
     written = run("folder", "write", "Mine")
 
-    assert "not written: a.txt; it is not what was reviewed" in published[1]
+    assert "not written: a.txt; another program has it open and may write into it" in published[1]
     assert "note: not every file of your folder" in published[1]
     assert written == (0, "1 file(s) written into the folder\n")
     checkpoint = json.loads(run("checkpoint", "list", "Mine", "--json")[1])["checkpoints"][0]
@@ -91,11 +91,43 @@ def test_conflicts_going_back_and_a_folder_that_moved(run, own, tmp_path):  # no
     with (tmp_path / "Elsewhere" / "a.txt").open("a") as theirs:
         theirs.write("and mine\n")
     refused = run("folder", "write", "Mine")
-    assert (refused[0], "not written: a.txt" in refused[1]) == (1, True)
+    assert (refused[0], "not written: a.txt; another program changed it" in refused[1]) == (1, True)
     assert "conflict at a.txt: another program changed it" in run("folder", "show", "Mine")[1]
+    with (tmp_path / "Elsewhere" / "a.txt").open("r+"):
+        early = run("folder", "settle", "Mine", "a.txt", "--keep", "ours")
+    assert early[0] == 1
+    assert early[1].startswith("not settled: a.txt; another program has it open and may write")
+    assert "folder_settled" not in run("bench", "audit", "Mine")[1]
     settled = run("folder", "settle", "Mine", "a.txt", "--keep", "ours")[1]
     assert "holds what is Published" in settled
     assert (tmp_path / "Elsewhere" / "a.txt").read_text() == "one\n"
+
+
+@pytest.mark.rule("B23.15", "B23.6", "S4.2")
+def test_where_others_removed_files_it_is_told_and_both_ways_work(run, own):  # noqa: F811
+    bench = run("open", str(own))[1].split()[2]
+    (own / "a.txt").unlink()
+    (own / "b.txt").unlink()
+
+    code, said = run("folder", "write", "Reports")
+
+    assert (code, said) == (
+        0,
+        "nothing to write\n"
+        "others removed 2 file(s) in the folder, and nothing is written over what others did:\n"
+        f"  `backshop folder take {bench} PATH…` takes that over into Published\n"
+        f"  `backshop bench extract {bench} {own} PATH…` puts removed files back\n",
+    )
+    assert (
+        f"`backshop folder take {bench} PATH…` takes them over"
+        in (run("folder", "show", "Reports")[1])
+    )
+    assert run("folder", "take", bench, "a.txt")[0] == 0
+    assert run("bench", "extract", bench, str(own), "b.txt")[0] == 0
+    assert "holds what is Published" in run("folder", "show", "Reports")[1]
+    assert run("folder", "write", "Reports") == (0, "nothing to write\n")
+    (own / "b.txt").write_text("mine\n")
+    assert "others changed files in the folder" in run("folder", "write", "Reports")[1]
 
 
 @pytest.mark.rule("B23.14", "B9.16")

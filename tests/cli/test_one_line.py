@@ -73,15 +73,37 @@ def test_without_a_terminal_the_draft_waits_and_it_says_how_to_go_on(run, mine):
     code, out, _ = run(*DO, str(mine), "--json")
     told = json.loads(out)
     (bench,) = benches(run)
+    early = run("bench", "write-back", bench)
     before = mine.read_text()
     run("publish", bench, "--yes")
     back = run("bench", "write-back", bench)
+    again = run("bench", "write-back", bench)
 
     assert (code, told["status"], told["workbench_id"]) == (1, "waiting", bench)
     assert sorted(told["changed"]) == ["a.txt", "made.txt"]
     assert f"backshop bench write-back {bench}" in told["next"]
     assert before == "old\n"
+    assert early[:2] == (1, "nothing was written back\n")
+    assert (
+        f"a Draft waits, and nothing of it is written back before `backshop publish {bench}`"
+        in (early[2])
+    )
     assert (back[0], mine.read_text()) == (0, "new\n")
+    assert again == (0, "every file is as Published has it\n", "")
+
+
+@pytest.mark.rule("W24.1", "S4.2")
+def test_a_round_that_changed_nothing_points_to_no_changes(run, mine):
+    run(*DO, str(mine), "--json")
+    (bench,) = benches(run)
+
+    looked = run("revise", bench, "only look, please")
+    changed = run("revise", bench, "make it louder")
+
+    assert (looked[0], changed[0]) == (0, 0)
+    assert "The changes wait in a Draft" in looked[2]
+    assert "What this changed in it" not in looked[2]
+    assert f"What this changed in it: backshop review {bench} --since last" in changed[2]
 
 
 @pytest.mark.rule("S4.6", "W24.1")
@@ -209,6 +231,12 @@ def test_what_cannot_be_copied_is_refused_before_anything_is_asked(run, mine, tm
             else run(*DO, str(bad), "--yes")
         )
         assert (code, "bad_params" in told) == (1, True), bad
+    strange = mine.with_name("what: b.txt")
+    strange.write_text("x")
+    assert "there is no file nothing.txt\n" in run(*DO, str(mine.with_name("nothing.txt")))[2]
+    assert "link.txt cannot be copied: it is a link\n" in run(*DO, str(link))[2]
+    said = "what: b.txt cannot be copied: its name is none in a workbench (forbidden character :)\n"
+    assert said in run(*DO, str(strange))[2]
     assert (mine.read_text(), benches(run)) == ("old\n", [])
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import sys
 
+import click
 import pytest
 
 from backshop.base.progress import report, watched
@@ -28,6 +30,36 @@ def test_a_bar_is_drawn_for_long_work_and_taken_away(monkeypatch):
     report("files", 4, 4)
 
     assert out.getvalue() == f"\r\x1b[2K[{'#' * 15}{'-' * 15}]  50% files 2/4\r\x1b[2K"
+
+
+@pytest.mark.rule("S4.1")
+def test_a_bar_gives_way_to_whatever_else_is_written(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr("backshop.cli.progress.time.monotonic", lambda: now[0])
+    screen = io.StringIO()
+    monkeypatch.setattr(sys, "stdout", screen)
+    monkeypatch.setattr(sys, "stderr", screen)
+    bar = Bar()
+
+    with bar.giving_way(), watched(bar):
+        now[0] = 1.0
+        report("files placed", 1, 1)
+        click.echo("Analyzing")
+        click.echo("and more")
+        now[0] = 2.0
+        report("finalizing", 4, 5)
+        click.echo("note", err=True)
+        report("finalizing", 5, 5)
+
+    gone = "\r\x1b[2K"
+    assert sys.stdout is sys.stderr is screen
+    assert [line.rpartition(gone)[2] for line in screen.getvalue().split("\n")] == [
+        "Analyzing",
+        "and more",
+        "note",
+        "",
+    ]
+    assert screen.getvalue().count("[#") == 3
 
 
 @pytest.mark.rule("S4.1")

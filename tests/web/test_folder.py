@@ -22,7 +22,10 @@ def own(tmp_path):
 def test_a_folder_is_opened_written_and_its_conflicts_are_settled(served, own, new_page):
     page = new_page("/")
     page.get_by_role("button", name="Open a folder").click()
-    page.locator("#folder-path").fill(str(own))
+    page.locator("#folder-path").fill(str(own / "nowhere"))
+    page.get_by_role("button", name="Open", exact=True).click()
+    page.locator("#open-folder .error").wait_for()  # where it was asked: the path can be mended
+    page.locator("#folder-path").fill(f" {own} ")
     page.get_by_role("button", name="Open", exact=True).click()
     page.locator(".folder-bar").wait_for()
     bench = page.url.split("/bench/")[1].split("?")[0]

@@ -208,6 +208,24 @@ def test_direct_work_is_one_step_and_a_run_of_a_workflow_can_be_saved_again(chat
     assert [one["title"] for one in direct["steps"]] == ["What does {{rates}} say?"]
 
 
+@pytest.mark.rule("W25.1", "W24.2")
+@pytest.mark.parametrize(("text", "said"), [("Shorter, please", "Shorter, please"), ("", "Write")])
+def test_comments_that_a_request_brought_up_do_not_describe_the_workflow(chat, text, said):
+    chat.play(story(("a.txt", "one\n")), name="first")
+    chat.ask("Write")
+    chat.call("ReviewAddComment", path="a.txt", text="This is wrong")
+    chat.call("WorkshopSetFlow", flow="auto")
+    chat.play([says("work", "Done.")])
+    chat.run(chat.call("WorkshopRequestChanges", text=text)["message_id"])
+
+    saved = chat.call("WorkshopSaveWorkflow", name="Again")
+
+    text = chat.shop.call("RailsWorkflowSource", {"workflowId": saved["workflow_id"]})["source"]
+    data: Any = yaml.read(text)
+    assert (data["description"], data["steps"][0]["title"]) == (said, said)
+    assert "This is wrong" in data["steps"][0]["prompt"]
+
+
 PIECES = [*string.printable, "{{", "}}", "{{goal}}", "{{wr.x}}", "\n- id: x", "\u2028"]
 HOSTILE = st.lists(st.sampled_from(PIECES), max_size=30).map("".join)
 

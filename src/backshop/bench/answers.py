@@ -457,6 +457,8 @@ class FolderWritten:
 
     written: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
+    in_the_way: tuple[FolderFailed, ...] = ()
+    """Of each conflict why: `changed`, `missing`, `not_a_file` or `open`."""
     failed: tuple[FolderFailed, ...] = ()
     left: int = 0
     """How many files are still to be written, conflicts apart."""

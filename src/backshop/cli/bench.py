@@ -337,11 +337,19 @@ def write_back(door: Door, bench: str) -> None:
     """
     from backshop.bench import Bench, requests  # loaded when needed (S2.4)
 
-    done = ask(door, bench, Bench.write_back, requests.BenchRequest)
+    with door.shop() as shop:
+        own = requests.BenchRequest(workbench_id=bench_of(shop, bench))
+        done = shop.ask(Bench.write_back, own)
+        has_draft = shop.ask(Bench.draft_get_state, own).has_draft
     lines = list(written_lines(done.files)) or ["every file is as Published has it"]
+    if has_draft and not done.files:
+        lines = ["nothing was written back"]
     lines += [f"kept: {clean(one)}" for one in done.salvaged]
     door.show(done, lambda _: "\n".join(lines))
-    if not all(one.is_done for one in done.files):
+    if has_draft:
+        way = f"`backshop publish {own.workbench_id}`"
+        door.tell(f"a Draft waits, and nothing of it is written back before {way}")
+    if not all(one.is_done for one in done.files) or (has_draft and not done.files):
         raise click.exceptions.Exit(1)
 
 

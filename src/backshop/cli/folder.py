@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from backshop.base.paths import bench_path
+
 from .bench import BENCH, ask, bench_of
 from .door import Door, DoorCommand, DoorGroup, clean, pass_door
-from .folder_text import state_lines, written_lines
+from .folder_text import IN_THE_WAY, left_alone_lines, state_lines, written_lines
 
 if TYPE_CHECKING:
     from backshop.app import Backshop
@@ -78,8 +80,13 @@ def write(door: Door, ctx: click.Context, bench: str) -> None:
     """Write into the folder what Published has otherwise."""
     from backshop.bench import Bench, requests  # loaded when needed (S2.4)
 
-    done = ask(door, bench, Bench.folder_write_back, requests.BenchRequest)
-    door.show(done, lambda written: "\n".join(written_lines(written) or ["nothing to write"]))
+    with door.shop() as shop:
+        own = requests.BenchRequest(workbench_id=bench_of(shop, bench))
+        done = shop.ask(Bench.folder_write_back, own)
+        state = shop.ask(Bench.folder_get_state, own)
+    lines = written_lines(done) or ["nothing to write"]
+    lines += left_alone_lines(state, own.workbench_id)
+    door.show(done, lambda _: "\n".join(lines))
     if done.failed or done.conflicts:
         ctx.exit(1)
 
@@ -102,8 +109,9 @@ def take(door: Door, bench: str, paths: tuple[str, ...]) -> None:
 @BENCH
 @click.argument("paths", nargs=-1, required=True)
 @click.option("--keep", type=click.Choice(["theirs", "ours"]), required=True, help="Which one.")
+@click.pass_context
 @pass_door
-def settle(door: Door, bench: str, paths: tuple[str, ...], keep: str) -> None:
+def settle(door: Door, ctx: click.Context, bench: str, paths: tuple[str, ...], keep: str) -> None:
     """Decide conflicts at PATHS: what is in the folder (theirs), or in Published (ours).
 
     Nothing is lost: theirs becomes Published with a checkpoint of ours, or is kept in meta/salvage
@@ -115,7 +123,11 @@ def settle(door: Door, bench: str, paths: tuple[str, ...], keep: str) -> None:
         bench_id = bench_of(shop, bench)
         wish = requests.FolderSettle(workbench_id=bench_id, paths=paths, keep=keep)
         found = shop.ask(Bench.folder_settle, wish)
-    door.show(found, lambda state: "\n".join(state_lines(state, bench_id)))
+    left = [one for one in found.conflicts if one.path in set(map(bench_path, paths))]
+    told = [f"not settled: {clean(one.path)}; {IN_THE_WAY[one.became]}" for one in left]
+    door.show(found, lambda state: "\n".join([*told, *state_lines(state, bench_id)]))
+    if left:
+        ctx.exit(1)
 
 
 @folder.command("moved")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from backshop.base.labels import FOLDER_REASONS
@@ -27,7 +28,7 @@ def state_lines(found: FolderState, bench: str, *, whole: bool = False) -> list[
         lines += _listed(found.to_write, found.to_write_count, "~")
         lines.append(f"         `backshop folder write {bench}` writes them")
     for one in found.conflicts:
-        lines.append(f"         conflict at {clean(one.path)}: {_WORDS[one.became]}")
+        lines.append(f"         conflict at {clean(one.path)}: {IN_THE_WAY[one.became]}")
     if found.conflicts:
         lines.append(f"         `backshop folder settle {bench} PATH --keep theirs|ours`")
     if found.outside_count:
@@ -36,11 +37,34 @@ def state_lines(found: FolderState, bench: str, *, whole: bool = False) -> list[
             why = f" ({other.reason})" if other.reason else ""
             lines.append(f"         {_SIGNS[other.kind]} {clean(other.path)}{why}")
         lines += _more(found.outside_count)
-        lines.append(f"         `backshop folder take {bench}` takes them over")
+        lines.append(f"         {_taking(found, bench)} takes them over")
     return [*lines, *_skipped(found, whole=whole)]
 
 
-_WORDS = {
+def left_alone_lines(found: FolderState, bench: str) -> list[str]:
+    """Say where nothing was written because others had been there, and what to do about it."""
+    if not found.outside_count:
+        return []
+    gone = [one.path for one in found.outside if one.kind == "DELETED"]
+    what = f"others removed {len(gone)} file(s)" if gone else "others changed files"
+    if 0 < len(gone) < found.outside_count:
+        what += f" and changed {found.outside_count - len(gone)} more"
+    lines = [
+        f"{what} in the folder, and nothing is written over what others did:",
+        f"  {_taking(found, bench)} takes that over into Published",
+    ]
+    if gone:
+        place = quote(clean(found.folder or found.name))
+        lines.append(f"  `backshop bench extract {bench} {place} PATH…` puts removed files back")
+    return lines
+
+
+def _taking(found: FolderState, bench: str) -> str:
+    paths = " PATH…" if found.reason == "emptied" else ""  # all of it is not taken unnamed (B23.15)
+    return f"`backshop folder take {bench}{paths}`"
+
+
+IN_THE_WAY = {
     "changed": "another program changed it",
     "missing": "it was deleted or renamed",
     "not_a_file": "a link, a folder or a device is in its place",
@@ -71,7 +95,7 @@ def written_lines(done: FolderWritten) -> list[str]:
     lines = [f"{len(done.written)} file(s) written into the folder"] if done.written else []
     if not done.is_atomic:
         lines.append("its file system cannot exchange files in one step; they were moved in turn")
-    lines += [f"not written: {clean(path)}; it is not what was reviewed" for path in done.conflicts]
+    lines += [f"not written: {clean(one.path)}; {_way(one.reason)}" for one in done.in_the_way]
     lines += [f"not written: {clean(one.path)} ({one.reason})" for one in done.failed]
     lines += [f"never written into a folder: {clean(path)}" for path in done.kept_out]
     lines += [f"kept: meta/salvage/{clean(path)}" for path in done.salvaged]
@@ -82,6 +106,10 @@ def written_lines(done: FolderWritten) -> list[str]:
     if done.commit_message:
         lines += ["a commit message, if you want one:", *_indented(done.commit_message)]
     return lines
+
+
+def _way(became: str) -> str:
+    return IN_THE_WAY.get(became, became)
 
 
 def _indented(text: str) -> list[str]:

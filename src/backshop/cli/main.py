@@ -133,11 +133,8 @@ def _run(argv: list[str] | None, state: Door) -> object:
     if not sys.stderr.isatty():
         return cli.main(args=argv, prog_name="backshop", standalone_mode=False, obj=state)
     bar = Bar()
-    try:
-        with watched(bar):
-            return cli.main(args=argv, prog_name="backshop", standalone_mode=False, obj=state)
-    finally:
-        bar.clear()
+    with bar.giving_way(), watched(bar):
+        return cli.main(args=argv, prog_name="backshop", standalone_mode=False, obj=state)
 
 
 def _keep_log(state: Door) -> None:

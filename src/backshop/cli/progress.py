@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import TextIO
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, TextIO, cast
 
 _AFTER_S = 0.5  # shorter work shows nothing
 _EVERY_S = 0.1
@@ -19,6 +21,7 @@ class Bar:
         self._begun = time.monotonic()
         self._drawn = 0.0
         self._what = ""
+        self._is_there = False
 
     def __call__(self, what: str, done: int, total: int) -> None:
         """Draw, unless that was just done."""
@@ -27,7 +30,7 @@ class Bar:
             self._what, self._drawn = what, 0.0
         if now - self._begun < _AFTER_S or now - self._drawn < _EVERY_S:
             return
-        self._drawn = now
+        self._drawn, self._is_there = now, True
         part = min(done / total, 1.0) if total else 0.0
         full = round(part * _WIDTH)
         bar = "#" * full + "-" * (_WIDTH - full)
@@ -36,6 +39,35 @@ class Bar:
 
     def clear(self) -> None:
         """Leave the line as it was."""
-        if self._drawn:
+        if self._is_there:
+            self._is_there, self._drawn = False, 0.0
             self._out.write("\r\x1b[2K")
             self._out.flush()
+
+    @contextmanager
+    def giving_way(self) -> Iterator[None]:
+        """Take the bar away before anybody else writes, and at the end of the block."""
+        out, err = sys.stdout, sys.stderr
+        sys.stdout = cast(TextIO, _Behind(out, self))
+        sys.stderr = cast(TextIO, _Behind(err, self))
+        try:
+            yield
+        finally:
+            sys.stdout, sys.stderr = out, err
+            self.clear()
+
+
+class _Behind:
+    """A stream of the program that a bar gives way to."""
+
+    def __init__(self, stream: TextIO, bar: Bar) -> None:
+        self._stream = stream
+        self._bar = bar
+
+    def write(self, text: str) -> int:
+        if text:
+            self._bar.clear()
+        return self._stream.write(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)

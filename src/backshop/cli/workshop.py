@@ -394,7 +394,8 @@ def _show(door: Door, done: Answer, streamed: str, bench: str, *, is_round: bool
         click.echo(f"\nIt can go on: backshop retry {quote(bench)}", err=True)
     elif done.has_draft:
         click.echo(f"\nThe changes wait in a Draft: backshop review {quote(bench)}", err=True)
-        if is_round:
+        is_changed = done.facts is None or done.facts.files is None or bool(done.facts.files)
+        if is_round and is_changed:
             click.echo(
                 f"What this changed in it: backshop review {quote(bench)} --since last", err=True
             )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from .conversation.decide import MESSAGE_MAX_BYTES
+from .conversation.state import Record
 
+_ITEM = "- "
 _LEFT_OUT = "({} more notes did not fit here; they are still open.)"
 
 
@@ -30,6 +32,20 @@ def composed(text: str, notes: Sequence[str]) -> tuple[str, int]:
     return _joined(said, kept, len(lines) - len(kept)), len(kept)
 
 
+def own_words(newest_first: Iterable[Record]) -> str | None:
+    """Return what the person said last in words of their own: of a request for changes what stands
+    before its notes; one that only brings notes up has none, and the message before it counts."""
+    for one in newest_first:
+        if one.type != "user_message" or not one.text.strip():
+            continue
+        if not one.is_on_draft:
+            return one.text
+        said = one.text.strip().split("\n\n", 1)[0]
+        if not said.startswith(_ITEM):
+            return said
+    return None
+
+
 def _joined(said: str, lines: Sequence[str], left_out: int) -> str:
     more = [_LEFT_OUT.format(left_out)] if left_out else []
     parts = (said, "\n".join((*lines, *more)))
@@ -39,4 +55,4 @@ def _joined(said: str, lines: Sequence[str], left_out: int) -> str:
 def _item(note: str) -> str:
     """Return a note as an item of a list; its further lines stand under the first."""
     first, *rest = note.strip().splitlines() or [""]
-    return "\n".join((f"- {first}", *(f"  {line}" for line in rest)))
+    return "\n".join((f"{_ITEM}{first}", *(f"  {line}" for line in rest)))

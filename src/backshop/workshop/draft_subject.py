@@ -8,6 +8,7 @@ from backshop.bench import ChangesAsked, Vouched, stream_of
 from backshop.store import Store
 
 from .answers import facts_of
+from .change_request import own_words
 from .conversation.state import Record
 from .conversation.stream import FOLD
 from .conversation.turn_facts import TurnFacts, first, told
@@ -60,9 +61,7 @@ def _unnamed(facts: TurnFacts, changed: set[str]) -> TurnFacts:
 
 def last_request(store: Store, bench_id: str) -> str | None:
     """Return what the person said last, as far as the conversation goes now (B23.20)."""
-    line = store.state(stream_of(bench_id), FOLD).active_line()
-    said = [one.text for one in line if one.type == "user_message" and one.text.strip()]
-    return said[-1] if said else None
+    return own_words(reversed(store.state(stream_of(bench_id), FOLD).active_line()))
 
 
 def unanswered_request(store: Store, bench_id: str) -> ChangesAsked | None:

@@ -40,8 +40,12 @@ def settle(desk: BenchRepository, request: requests.FolderSettle) -> FolderState
                 after = _theirs(desk, root, state, paths)
             else:
                 after = _ours(desk, root, state, paths)
-            fact = FolderConflictSettled(paths=tuple(paths), keep=request.keep)
-            after = desk.commit(after.id, lambda _: [fact]).state
+            left = decide.require_folder(after).conflicts
+            fact = FolderConflictSettled(
+                paths=tuple(path for path in paths if path not in left), keep=request.keep
+            )
+            if fact.paths:
+                after = desk.commit(after.id, lambda _: [fact]).state
             return standing.told(desk, after)
 
 

@@ -75,16 +75,25 @@ class Ignores:
     above: tuple[str, ...] = ()
     """From the repository's root down to the folder that is walked."""
     files: tuple[Rules, ...] = ()
+    is_closed: bool = False
+    """Whether the folder is left out itself: then so is all in it, whatever a line takes back."""
 
     def with_folder(self, handle: int, path: Sequence[str]) -> Ignores:
         """Return what holds in an open folder below, with its own file if it has one."""
-        lines = _lines(_text(NAME, handle))
+        lines = () if self.is_closed else _lines(_text(NAME, handle))
         if not lines:
             return self
         return Ignores(self.above, (*self.files, Rules(lines, len(self.above) + len(path))))
 
+    def inside(self, path: Sequence[str]) -> Ignores:
+        """Return what holds inside a folder that is entered, be it left out or not."""
+        is_left_out = not self.is_closed and self.leaves_out(path, is_folder=True)
+        return Ignores(is_closed=True) if is_left_out else self
+
     def leaves_out(self, path: Sequence[str], *, is_folder: bool) -> bool:
-        """Say whether a path of the walked folder is left out; its folders are not."""
+        """Say whether a path of the walked folder is left out; its folders were entered."""
+        if self.is_closed:
+            return True
         whole = (*self.above, *path)
         for rules in reversed(self.files):
             found = rules.verdict(whole, is_folder)

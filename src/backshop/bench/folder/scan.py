@@ -50,8 +50,8 @@ class Look:
 class Scan:
     """One walk through a folder.
 
-    `known` are the paths that are followed already: ignore files do not hide them, and of two
-    names that differ in case alone they go first.
+    `known` are the paths that are followed already: ignore files do not hide them, but all else
+    in a folder that is left out; of two names that differ in case alone they go first.
     """
 
     def __init__(
@@ -110,8 +110,9 @@ class Scan:
                 if entry.name.startswith(TEMP_PREFIX):
                     continue  # of somebody who writes here, or was killed at it
                 if entry.is_dir(follow_symlinks=False):
-                    if self._is_entered(path, inner):
-                        deeper.append((path, inner))
+                    below = inner.inside(path)
+                    if self._is_entered(path, below):
+                        deeper.append((path, below))
                     continue
                 self._entry(handle, entry, path, inner, found)
                 self._require_end(found)
@@ -121,11 +122,11 @@ class Scan:
         folder = "".join(f"{one}/" for one in segments)
         return lambda entry: (folder + entry.name not in self._known, entry.name)
 
-    def _is_entered(self, path: tuple[str, ...], ignores: Ignores) -> bool:
+    def _is_entered(self, path: tuple[str, ...], below: Ignores) -> bool:
+        """Say whether a folder is looked into; one that is left out, for what is followed in it."""
         if path[-1] in SKIPPED_FOLDERS:
             return False
-        is_known = "/".join(path) in self._known_folders
-        return is_known or not ignores.leaves_out(path, is_folder=True)
+        return not below.is_closed or "/".join(path) in self._known_folders
 
     def _entry(
         self,

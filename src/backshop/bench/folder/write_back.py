@@ -114,6 +114,10 @@ class WriteBack:
         return FolderWritten(
             written=tuple(self._written),
             conflicts=tuple(sorted(self._link.conflicts)),
+            in_the_way=tuple(
+                FolderFailed(path=path, reason=one.became)
+                for path, one in sorted(self._link.conflicts.items())
+            ),
             failed=tuple(self._failed),
             left=len(standing.pending(self._desk, self._state)) - len(self._link.conflicts),
             is_atomic=self._is_atomic,

@@ -124,9 +124,14 @@ def publish(door: Door, bench: str, tree: str | None, dry_run: bool, yes: bool) 
 def published_text(done: Published) -> str:
     """Return for people what was published, or would be."""
     lines = changed_lines(done.changed)
+    if done.no_changes and done.dry_run:
+        return "there is nothing to publish; publishing ends the Draft"
     if done.dry_run:
         return "\n".join([*lines, "would be published; nothing was changed"])
-    lines.append(f"published: generation {done.published_generation}")
+    if done.no_changes:
+        lines = ["there was nothing to publish; the Draft is gone"]
+    else:
+        lines.append(f"published: generation {done.published_generation}")
     if done.damaged:
         lines.append(f"still damaged: the contents of {', '.join(map(clean, done.damaged))}")
     lines += proof_lines(done.changed)

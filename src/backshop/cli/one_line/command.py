@@ -6,6 +6,7 @@ person's files old or new, and the workbench, which says what happened.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -16,8 +17,9 @@ import click
 
 from backshop.base.codec import encode
 from backshop.base.errors import BackshopError, ValidationFailed
+from backshop.base.paths import bench_path
 from backshop.bench import Bench, Differ, requests, views
-from backshop.bench.answers import WroteBack
+from backshop.bench.answers import AddResult, WroteBack
 from backshop.formats import TableDiff, TextDiff
 
 from ..bench import written_lines
@@ -32,6 +34,13 @@ if TYPE_CHECKING:
 
 NAME_MAX_CHARS = 60
 _FILES_SHOWN, _LINES_SHOWN = 20, 80
+_COPYING = {  # why a file is passed over (B6.7)
+    "unreadable": "it cannot be read",
+    "read_failed": "it cannot be read to its end",
+    "symlink": "it is a link",
+    "not_regular": "it is no plain file",
+    "size_limit": "it is too large",
+}
 _ASKED = "Write this back? y, n, or say what to change"
 
 
@@ -190,8 +199,7 @@ def _copied(shop: Backshop, at: BenchWorkshop, sources: list[Path]) -> dict[str,
     named = {str(path) for path in sources}
     for one in results:
         if one.path is None and one.source_path in named:
-            name, why = Path(one.source_path).name, one.reason or "it cannot be read"
-            raise ValidationFailed(f"{name} cannot be copied: {why}", reason="bad_params")
+            raise ValidationFailed(_why_not_copied(one), reason="bad_params")
     if not copied:
         raise ValidationFailed("there is no file to work on", reason="bad_params")
     originals = tuple(
@@ -200,6 +208,21 @@ def _copied(shop: Backshop, at: BenchWorkshop, sources: list[Path]) -> dict[str,
     bound = requests.WorkbenchBindOriginals(workbench_id=at.id, originals=originals)
     shop.ask(Bench.bind_originals, bound)
     return copied
+
+
+def _why_not_copied(one: AddResult) -> str:
+    """Say why a file that was named cannot be worked on."""
+    source = Path(one.source_path)
+    if one.reason == "unreadable" and not os.path.lexists(source):
+        return f"there is no file {source.name}"
+    why = _COPYING.get(one.reason or "", one.reason or "it cannot be read")
+    if one.reason == "invalid_name":
+        try:
+            bench_path(source.name)
+        except ValidationFailed as error:
+            why = error.message.removeprefix("not a workbench path: ")
+        why = f"its name is none in a workbench ({why})"
+    return f"{source.name} cannot be copied: {why}"
 
 
 def _name(text: str) -> str:

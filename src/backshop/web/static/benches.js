@@ -16,6 +16,12 @@ on(document, "done", 'form[data-command="WorkbenchDelete"]', (event, form) => {
   });
 });
 
+on(document, "done", 'form[data-command="WorkbenchOpenFolder"]', (event) => {
+  event.preventDefault();
+  location.assign(`/bench/${event.detail.workbench_id}`);
+});
+on(document, "change", "#folder-path", (_, input) => { input.value = input.value.trim(); });
+
 on(document, "click", "[data-rename]", (_, button) => {
   const dialog = $("#rename-bench");
   dialog.querySelector("[name=workbench_id]").value = button.dataset.rename;

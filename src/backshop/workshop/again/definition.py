@@ -62,7 +62,8 @@ def proposed_id(name: str, scope: str) -> str:
 
 def recipe(material: Material, workflow_id: str, name: str) -> Recipe:
     """Return the workflow that does the same with other files."""
-    works = material.works or (Work(label=_one_line(material.request), text=material.request),)
+    said_last = _one_line(material.said or material.request)
+    works = material.works or (Work(label=said_last, text=material.request),)
     kept = material.files[: INPUTS_A_STEP * len(works)]
     inputs = _named(kept)
     variables = _Variables(inputs)
@@ -89,7 +90,7 @@ def recipe(material: Material, workflow_id: str, name: str) -> Recipe:
     data = {
         "id": workflow_id,
         "name": _one_line(name)[:TITLE_MAX_CHARS],
-        "description": _apart(_one_line(material.request)[:DESCRIPTION_MAX_CHARS]) or name,
+        "description": _apart(said_last[:DESCRIPTION_MAX_CHARS]) or name,
         "version": "1.0.0",
         "about": "Saved from a finished turn. The steps are what it did, in its own words; files"
         " are variables. Values in the texts are those of that turn: edit them where they differ.",

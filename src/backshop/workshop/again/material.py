@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from backshop.base.errors import NotFound, ValidationFailed
-from backshop.base.ids import TurnId
+from backshop.base.ids import MessageId, TurnId
 from backshop.rails import Driving
 
 from .. import mention
 from ..answers import facts_of
+from ..change_request import own_words
 from ..conversation.repository import Conversations
-from ..conversation.state import BUILTIN, Turn, WorkshopState
+from ..conversation.state import BUILTIN, Record, Turn, WorkshopState
 from ..requests import GetPlan
 from ..turn import artifact
 
@@ -43,6 +44,8 @@ class Material:
     """Everything a workflow is made of; without `works` the request is all the work."""
 
     request: str
+    said: str = ""
+    """The request in the person's own words, without the notes it brings up."""
     works: tuple[Work, ...]
     files: tuple[UsedFile, ...]
     failed: int = 0
@@ -66,11 +69,20 @@ def gather(
     said = "\n".join((request, *(one.text for one in works)))
     return Material(
         request=request,
+        said=own_words(_back_from(known, turn.user_message_id)) or request,
         works=works,
         files=tuple(_files(book, known, turn, said)),
         failed=failed,
         is_driven=_is_driven(turn),
     )
+
+
+def _back_from(known: WorkshopState, message_id: MessageId | None) -> Iterator[Record]:
+    """Yield a message and what was said before it, the newest first."""
+    while message_id is not None:
+        record = known.records[message_id]
+        yield record
+        message_id = record.parent_id
 
 
 def _turn(known: WorkshopState, turn_id: str | None) -> Turn:
