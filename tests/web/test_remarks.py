@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.web.accessible import violations
-from tests.web.drafts import IMAGE_TRICK, Drafting
+from tests.web.drafts import AGENT, IMAGE_TRICK, Drafting
 
 pytestmark = pytest.mark.needs("browser")
 LINES = [f"line {n} of the plan\n" for n in range(1, 31)]
@@ -16,7 +16,7 @@ def draft(served):
     made = Drafting(served, bench)
     changed = list(LINES)
     changed[4], changed[19] = "line five of the plan\n", "line twenty of the plan\n"
-    made.put({"plan.txt": "".join(changed), "other.txt": "another\n"})
+    made.put({"plan.txt": "".join(changed), "other.txt": "another\n"}, AGENT)
     return made
 
 
@@ -116,3 +116,47 @@ def test_a_file_of_which_nothing_is_left_in_can_be_taken_again(draft, new_page):
     page.locator("table.lines").first.wait_for()
     assert page.locator("#left-whole").is_hidden()
     assert "line five" in draft.use("read_file", path="plan.txt")["text"]
+
+
+@pytest.mark.rule("U4.8")
+def test_a_choice_in_place_can_be_undone_and_the_head_counts_what_is_left(draft, new_page):
+    page = shown(new_page, draft)
+    assert page.locator("#correction").is_hidden()
+    assert page.locator("#counts").inner_text() == "~ 2 changed"
+    page.get_by_role("link", name="Take or leave changes one by one").click()
+    page.get_by_role("button", name="Leave out line 5").click()
+    page.locator(".choice.left").wait_for()
+    page.get_by_role("button", name="Leave everything out").click()
+    page.get_by_text("Every change of this file is left out").wait_for()
+
+    assert page.locator("#correction").inner_text().startswith("Corrected by hand: plan.txt.")
+    assert page.locator("#counts").inner_text() == "~ 1 changed"
+    page.locator("#correction").get_by_role("button", name="Undo").click()
+    page.locator("table.lines").first.wait_for()
+
+    text = draft.use("read_file", path="plan.txt")["text"]
+    assert ("line five" in text, "line twenty" in text) == (False, True)
+    assert "file=plan.txt" in page.url
+
+
+@pytest.mark.rule("U4.6", "W24.2")
+def test_the_form_for_changes_says_which_comments_go_with_it_as_they_are_now(draft, new_page):
+    page = shown(new_page, draft)
+    along, text = page.locator("#comments-along"), page.locator("#changes-text")
+    page.locator("#ask-changes-box summary").click()
+    assert along.is_hidden()
+    assert text.get_attribute("required") is not None
+
+    page.get_by_label("Your comment on this file").fill("Why five?")
+    page.locator(".add-comment button").click()
+    page.get_by_text("1 open comment goes with it.").wait_for()
+    assert text.get_attribute("required") is None
+    page.get_by_text("Only answer").click()
+    page.get_by_text("Comments do not go with a question.").wait_for()
+    assert text.get_attribute("required") is not None
+    page.get_by_text("Change it").click()
+    page.get_by_text("1 open comment goes with it.").wait_for()
+    page.get_by_role("button", name="Withdraw comment 1").click()
+
+    along.wait_for(state="hidden")
+    assert text.get_attribute("required") is not None
