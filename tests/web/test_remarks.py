@@ -160,3 +160,47 @@ def test_the_form_for_changes_says_which_comments_go_with_it_as_they_are_now(dra
 
     along.wait_for(state="hidden")
     assert text.get_attribute("required") is not None
+
+
+@pytest.mark.rule("U4.7")
+def test_comments_stay_on_the_page_when_every_change_of_their_file_is_left_out(draft, new_page):
+    draft.call("ReviewAddComment", path="plan.txt", text="Why five?", at="line 5")
+    page = shown(new_page, draft)
+    page.get_by_role("link", name="Take or leave changes one by one").click()
+    page.get_by_role("button", name="Leave everything out").click()
+    page.get_by_text("Every change of this file is left out").wait_for()
+
+    page.get_by_role("article", name="Comment 1", exact=True).get_by_text("Why five?").wait_for()
+    page.get_by_label("Your comment on this file").fill("And why twenty?")
+    page.locator(".add-comment button").click()
+    page.get_by_role("article", name="Comment 2", exact=True).wait_for()
+    page.get_by_role("button", name="Withdraw comment 1").click()
+    page.get_by_role("article", name="Comment 1", exact=True).wait_for(state="detached")
+    assert page.locator("#remarks-elsewhere a").all_inner_texts() == ["plan.txt"]
+    assert violations(page) == []
+
+
+@pytest.mark.rule("U4.7", "U1.4")
+@pytest.mark.parametrize("scripts", [True, False])
+def test_open_comments_on_files_without_changes_are_led_to_from_the_head(served, new_page, scripts):
+    draft = Drafting(served, served.bench("Elsewhere", {"a.txt": "a\n", "b.txt": "b\n"}))
+    draft.put({"a.txt": "A\n"}, AGENT)
+    draft.call("ReviewAddComment", path="b.txt", text="Should change too")
+    page = new_page(f"/bench/{draft.id}/review", java_script_enabled=scripts)
+
+    page.locator("#remarks-elsewhere").get_by_role("link", name="b.txt").click()
+
+    page.get_by_text("The Draft does not change this file.").wait_for()
+    comment = page.get_by_role("article", name="Comment 1", exact=True)
+    assert "Should change too" in comment.inner_text()
+    comment.get_by_role("button", name="Resolve").click()
+    comment.get_by_text("resolved").wait_for()
+    page.locator("#remarks-elsewhere").wait_for(state="hidden")
+
+
+@pytest.mark.rule("U4.7")
+def test_a_file_that_is_not_there_is_still_an_error(draft, new_page):
+    page = new_page(f"/bench/{draft.id}/review?file=nowhere.txt")
+
+    page.locator(".reviewed .error").wait_for()
+    assert page.locator(".add-comment").count() == 0

@@ -44,6 +44,7 @@ function start() {
     if ($("#ask-changes")) commentsAlong($("#ask-changes"), page.open_comments ?? 0);
     gate(page);
     correction(await call("DraftGetState", { workbench_id }));
+    elsewhere(page.open_comments ? (await call("ReviewListComments", { workbench_id, state: "open", limit: 1000 })).comments : []);
     return page;
   }
 
@@ -267,6 +268,14 @@ function start() {
     box.hidden = !paths.length;
     const links = paths.slice(0, 20).map((path) => el("a", { href: `?file=${encodeURIComponent(path)}&choose=1` }, path));
     $(".left-files", box).replaceChildren(...links.flatMap((one) => [one, " "]));
+  }
+  function elsewhere(comments) {
+    const listed = new Set(entries.map((one) => one.path));
+    const paths = [...new Set(comments.map((one) => one.path))].filter((path) => !listed.has(path)).sort();
+    const also = since.since ? `&since=${since.since}` : "";
+    const links = paths.slice(0, 20).map((path) => el("a", { href: `?file=${encodeURIComponent(path)}${also}#comments` }, path));
+    $("#remarks-elsewhere").hidden = !paths.length;
+    $(".elsewhere-files").replaceChildren(...links.flatMap((one) => [one, " "]));
   }
   // The list as it is now; false where there is none any more, or it cannot be had.
   async function listed() {
