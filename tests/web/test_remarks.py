@@ -204,3 +204,31 @@ def test_a_file_that_is_not_there_is_still_an_error(draft, new_page):
 
     page.locator(".reviewed .error").wait_for()
     assert page.locator(".add-comment").count() == 0
+
+
+TURNED, MARK = "\u202eevil\u2069", "⟦U+202E⟧evil⟦U+2069⟧"
+
+
+@pytest.mark.rule("U4.9", "U7.3")
+def test_signs_that_turn_the_direction_of_writing_are_shown_as_marks(served, new_page):
+    lines = [f"line {n} {TURNED}\n" for n in range(1, 30)]
+    draft = Drafting(served, served.bench("Turned", {"a.txt": "".join(lines), "t.csv": "k,v\n"}))
+    lines[14] = f"changed {TURNED}\n"
+    draft.put({"a.txt": "".join(lines), "t.csv": f"k,v\n{TURNED},1\n"}, AGENT)
+    fill = {"op": "set_range", "sheet": "One", "start": "A1", "values": [[TURNED]]}
+    draft.use("xlsx_operations", path="b.xlsx", operations=[fill])
+    made = draft.call("ReviewAddComment", path="a.txt", text=f"said {TURNED}", at="line 15")
+    draft.call("ReviewAnswerComment", comment_id=made["comment_id"], text=f"answer {TURNED}")
+    page = new_page(f"/bench/{draft.id}/review?file=a.txt&choose=1")
+    page.wait_for_selector("body[data-ready=yes]")
+    page.locator("[data-expand]").first.click()
+    page.get_by_text(f"line 1 {MARK}").wait_for()
+
+    text = page.locator("#file-view").inner_text()
+    for shown_text in (f"changed {MARK}", f"said {MARK}", f"answer {MARK}", f"line 15 {MARK}"):
+        assert shown_text in text
+    for path in ("t.csv", "b.xlsx"):
+        page.locator(f"#changes [data-path='{path}']").click()
+        page.locator(f".reviewed[data-path='{path}']").get_by_text(MARK).first.wait_for()
+        text += page.locator("#file-view").inner_text()
+    assert not {"\u202e", "\u2069"} & set(text)
