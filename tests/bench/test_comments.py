@@ -320,14 +320,3 @@ def test_a_comment_on_a_shape_does_not_quote_the_whole_slide(office):
     quotes = [one.get("quote") for one in comments(office)]
     assert quotes[0].startswith("Title 2")
     assert quotes[1:] == [None, "Title"]
-
-
-@pytest.mark.rule("F3.1")
-def test_sheets_are_hinted_at_in_one_order(office):
-    seen = []
-    for at in ("Nowhere!A1", "Nowhere!B2", "Nowhere!"):
-        with pytest.raises(BackshopError) as caught:
-            say(office, path="book.xlsx", at=at)
-        seen.append(caught.value.hints)
-    assert seen[0] == seen[1] == seen[2]
-    assert sorted(seen[0]) == ["Notes", "Sales", "Staff"]
