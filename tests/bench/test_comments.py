@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+
+import openpyxl
 import pytest
 
 from backshop.app import Backshop
@@ -270,3 +273,50 @@ def test_markup_in_a_comment_is_text(drafted):
     say(drafted, "<script>alert(1)</script> <b>bold</b>")
 
     assert comments(drafted)[0]["text"] == "<script>alert(1)</script> <b>bold</b>"
+
+
+@pytest.fixture
+def office(room, use):
+    """A Draft with a deck of two slides and a workbook of three sheets."""
+    made, data = openpyxl.Workbook(), io.BytesIO()
+    made.active.title = "Sales"
+    for name in ("Staff", "Notes"):
+        made.create_sheet(name)
+    made.save(data)
+    room.add({"a.txt": LINES, "book.xlsx": data.getvalue()})
+    slides = [{"op": "add_slide", "title": f"Title {n}", "body": f"Body {n}"} for n in (1, 2)]
+    assert use("pptx_operations", path="deck.pptx", operations=slides).ok
+    return room
+
+
+@pytest.mark.rule("B24.1")
+@pytest.mark.parametrize(
+    ("path", "at", "reason"),
+    [
+        ("deck.pptx", "slide 99", "unknown_slide"),
+        ("deck.pptx", "slide 2 shape 9", "bad_index"),
+        ("deck.pptx", "page 3", "bad_selector"),
+        ("book.xlsx", "line 3", "unknown_sheet"),
+        ("a.txt", "lines 5-3", "bad_index"),
+        ("a.txt", "somewhere", "bad_selector"),
+    ],
+)
+def test_a_typed_place_that_is_not_there_is_told_as_it_was_typed(office, path, at, reason):
+    with pytest.raises(BackshopError) as caught:
+        say(office, path=path, at=at)
+
+    error = caught.value
+    assert (error.reason, error.message) == (reason, f"{path} has no place '{at}'")
+    assert error.detail is None
+    assert not any(one in " ".join(error.hints) for one in ("index", "0 to", "_"))
+
+
+@pytest.mark.rule("B24.1")
+def test_a_comment_on_a_shape_does_not_quote_the_whole_slide(office):
+    say(office, path="deck.pptx", at="slide 2")
+    say(office, path="deck.pptx", at="slide 2 shape 1")
+    say(office, path="deck.pptx", at='slide 2 shape 1 "Title"')
+
+    quotes = [one.get("quote") for one in comments(office)]
+    assert quotes[0].startswith("Title 2")
+    assert quotes[1:] == [None, "Title"]

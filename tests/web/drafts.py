@@ -59,14 +59,14 @@ class Drafting:
         assert result.ok, result.message
         return result.value
 
-    def put(self, files: dict[str, bytes | str]) -> None:
+    def put(self, files: dict[str, bytes | str], author: Author = PERSON) -> None:
         """Write whole files to the Draft."""
         puts = []
         for path, content in files.items():
             data = content.encode() if isinstance(content, str) else content
             blob = self.served.shop.store.blobs.put(data)
             puts.append(Put(path=path, blob=blob, size=len(data)))
-        self.served.shop.benches.apply_batch(self.id, puts, PERSON)
+        self.served.shop.benches.apply_batch(self.id, puts, author)
 
 
 REPORT = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.web.accessible import violations
-from tests.web.drafts import IMAGE_TRICK, Drafting
+from tests.web.drafts import AGENT, IMAGE_TRICK, Drafting
 
 pytestmark = pytest.mark.needs("browser")
 LINES = [f"line {n} of the plan\n" for n in range(1, 31)]
@@ -16,7 +16,7 @@ def draft(served):
     made = Drafting(served, bench)
     changed = list(LINES)
     changed[4], changed[19] = "line five of the plan\n", "line twenty of the plan\n"
-    made.put({"plan.txt": "".join(changed), "other.txt": "another\n"})
+    made.put({"plan.txt": "".join(changed), "other.txt": "another\n"}, AGENT)
     return made
 
 
@@ -116,3 +116,119 @@ def test_a_file_of_which_nothing_is_left_in_can_be_taken_again(draft, new_page):
     page.locator("table.lines").first.wait_for()
     assert page.locator("#left-whole").is_hidden()
     assert "line five" in draft.use("read_file", path="plan.txt")["text"]
+
+
+@pytest.mark.rule("U4.8")
+def test_a_choice_in_place_can_be_undone_and_the_head_counts_what_is_left(draft, new_page):
+    page = shown(new_page, draft)
+    assert page.locator("#correction").is_hidden()
+    assert page.locator("#counts").inner_text() == "~ 2 changed"
+    page.get_by_role("link", name="Take or leave changes one by one").click()
+    page.get_by_role("button", name="Leave out line 5").click()
+    page.locator(".choice.left").wait_for()
+    page.get_by_role("button", name="Leave everything out").click()
+    page.get_by_text("Every change of this file is left out").wait_for()
+
+    assert page.locator("#correction").inner_text().startswith("Corrected by hand: plan.txt.")
+    assert page.locator("#counts").inner_text() == "~ 1 changed"
+    page.locator("#correction").get_by_role("button", name="Undo").click()
+    page.locator("table.lines").first.wait_for()
+
+    text = draft.use("read_file", path="plan.txt")["text"]
+    assert ("line five" in text, "line twenty" in text) == (False, True)
+    assert "file=plan.txt" in page.url
+
+
+@pytest.mark.rule("U4.6", "W24.2")
+def test_the_form_for_changes_says_which_comments_go_with_it_as_they_are_now(draft, new_page):
+    page = shown(new_page, draft)
+    along, text = page.locator("#comments-along"), page.locator("#changes-text")
+    page.locator("#ask-changes-box summary").click()
+    assert along.is_hidden()
+    assert text.get_attribute("required") is not None
+
+    page.get_by_label("Your comment on this file").fill("Why five?")
+    page.locator(".add-comment button").click()
+    page.get_by_text("1 open comment goes with it.").wait_for()
+    assert text.get_attribute("required") is None
+    page.get_by_text("Only answer").click()
+    page.get_by_text("Comments do not go with a question.").wait_for()
+    assert text.get_attribute("required") is not None
+    page.get_by_text("Change it").click()
+    page.get_by_text("1 open comment goes with it.").wait_for()
+    page.get_by_role("button", name="Withdraw comment 1").click()
+
+    along.wait_for(state="hidden")
+    assert text.get_attribute("required") is not None
+
+
+@pytest.mark.rule("U4.7")
+def test_comments_stay_on_the_page_when_every_change_of_their_file_is_left_out(draft, new_page):
+    draft.call("ReviewAddComment", path="plan.txt", text="Why five?", at="line 5")
+    page = shown(new_page, draft)
+    page.get_by_role("link", name="Take or leave changes one by one").click()
+    page.get_by_role("button", name="Leave everything out").click()
+    page.get_by_text("Every change of this file is left out").wait_for()
+
+    page.get_by_role("article", name="Comment 1", exact=True).get_by_text("Why five?").wait_for()
+    page.get_by_label("Your comment on this file").fill("And why twenty?")
+    page.locator(".add-comment button").click()
+    page.get_by_role("article", name="Comment 2", exact=True).wait_for()
+    page.get_by_role("button", name="Withdraw comment 1").click()
+    page.get_by_role("article", name="Comment 1", exact=True).wait_for(state="detached")
+    assert page.locator("#remarks-elsewhere a").all_inner_texts() == ["plan.txt"]
+    assert violations(page) == []
+
+
+@pytest.mark.rule("U4.7", "U1.4")
+@pytest.mark.parametrize("scripts", [True, False])
+def test_open_comments_on_files_without_changes_are_led_to_from_the_head(served, new_page, scripts):
+    draft = Drafting(served, served.bench("Elsewhere", {"a.txt": "a\n", "b.txt": "b\n"}))
+    draft.put({"a.txt": "A\n"}, AGENT)
+    draft.call("ReviewAddComment", path="b.txt", text="Should change too")
+    page = new_page(f"/bench/{draft.id}/review", java_script_enabled=scripts)
+
+    page.locator("#remarks-elsewhere").get_by_role("link", name="b.txt").click()
+
+    page.get_by_text("The Draft does not change this file.").wait_for()
+    comment = page.get_by_role("article", name="Comment 1", exact=True)
+    assert "Should change too" in comment.inner_text()
+    comment.get_by_role("button", name="Resolve").click()
+    comment.get_by_text("resolved").wait_for()
+    page.locator("#remarks-elsewhere").wait_for(state="hidden")
+
+
+@pytest.mark.rule("U4.7")
+def test_a_file_that_is_not_there_is_still_an_error(draft, new_page):
+    page = new_page(f"/bench/{draft.id}/review?file=nowhere.txt")
+
+    page.locator(".reviewed .error").wait_for()
+    assert page.locator(".add-comment").count() == 0
+
+
+TURNED, MARK = "\u202eevil\u2069", "⟦U+202E⟧evil⟦U+2069⟧"
+
+
+@pytest.mark.rule("U4.9", "U7.3")
+def test_signs_that_turn_the_direction_of_writing_are_shown_as_marks(served, new_page):
+    lines = [f"line {n} {TURNED}\n" for n in range(1, 30)]
+    draft = Drafting(served, served.bench("Turned", {"a.txt": "".join(lines), "t.csv": "k,v\n"}))
+    lines[14] = f"changed {TURNED}\n"
+    draft.put({"a.txt": "".join(lines), "t.csv": f"k,v\n{TURNED},1\n"}, AGENT)
+    fill = {"op": "set_range", "sheet": "One", "start": "A1", "values": [[TURNED]]}
+    draft.use("xlsx_operations", path="b.xlsx", operations=[fill])
+    made = draft.call("ReviewAddComment", path="a.txt", text=f"said {TURNED}", at="line 15")
+    draft.call("ReviewAnswerComment", comment_id=made["comment_id"], text=f"answer {TURNED}")
+    page = new_page(f"/bench/{draft.id}/review?file=a.txt&choose=1")
+    page.wait_for_selector("body[data-ready=yes]")
+    page.locator("[data-expand]").first.click()
+    page.get_by_text(f"line 1 {MARK}").wait_for()
+
+    text = page.locator("#file-view").inner_text()
+    for shown_text in (f"changed {MARK}", f"said {MARK}", f"answer {MARK}", f"line 15 {MARK}"):
+        assert shown_text in text
+    for path in ("t.csv", "b.xlsx"):
+        page.locator(f"#changes [data-path='{path}']").click()
+        page.locator(f".reviewed[data-path='{path}']").get_by_text(MARK).first.wait_for()
+        text += page.locator("#file-view").inner_text()
+    assert not {"\u202e", "\u2069"} & set(text)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import html
 import re
 
 import pytest
 from tests.web.accessible import violations
 from tests.workshop.conftest import story
+
+from backshop.models.wires.scripted import bundled
 
 
 @pytest.fixture
@@ -77,3 +80,50 @@ def test_another_answer_is_asked_for_with_a_note(served, drafted, new_page):
     page.get_by_role("link", name="Compare both answers").click()
     assert page.get_by_role("heading", name="Two answers to one message").is_visible()
     assert page.locator("table.lines .added").inner_text().split()[-1] == "three"
+
+
+@pytest.mark.rule("U3.10", "W24.9")
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ("a.txt says <b>so</b>.", "What they said differs."),
+        ("a.txt says two.", "They said the same"),
+    ],
+)
+def test_two_answers_with_the_same_files_show_what_both_said(served, drafted, answer, told):
+    served.shop.models.play("rounds", story(("a.txt", "two\n"), answer=answer))
+    served.call("WorkshopRegenerate", workbench_id=drafted)
+    found = served.call("WorkshopGetConversation", workbench_id=drafted)["messages"]
+    about = next(m for m in found if m.get("event_kind") == "regenerate")["metadata"]
+    a, b = about["replaced_revision_id"], about["new_revision_id"]
+
+    with served.client() as client:
+        page = client.get(f"/bench/{drafted}/answers?a={a}&b={b}").text
+
+    assert "Both answers made the same files" in page
+    assert told in page
+    said = [
+        re.sub(r"<[^>]+>", "", one) for one in re.findall(r'class="prose">(.*?)</div>', page, re.S)
+    ]
+    shown = answer.replace("<", "&lt;").replace(">", "&gt;")
+    assert [one.strip() for one in said] == ["a.txt says two.", shown]
+
+
+@pytest.mark.rule("M15.9", "U4.6")
+def test_a_follow_up_is_offered_on_the_draft_of_its_own_task_alone(served):
+    tasks = {one.id: one for one in bundled("demo").script.tasks}
+    follow = next(one for one in tasks.values() if one.follows)
+    other = next(one for one in tasks.values() if one.id == "translate")
+    bench = served.call("WorkbenchCreateSample")["workbench_id"]
+    served.call("WorkshopSwitchModel", workbench_id=bench, model_id="scripted:demo")
+
+    def offered(prompt):
+        sent = served.call("WorkshopSendUserMessage", workbench_id=bench, text=prompt)
+        served.call("WorkshopRunAgent", workbench_id=bench, message_id=sent["message_id"])
+        with served.client() as client:
+            page = client.get(f"/bench/{bench}/review").text
+        served.call("DraftDiscard", workbench_id=bench)
+        return re.findall(r"data-ask>(.*?)</button>", page)
+
+    assert offered(tasks[follow.follows].prompt) == [html.escape(follow.prompt)]
+    assert offered(other.prompt) == []

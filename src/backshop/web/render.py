@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -19,6 +20,7 @@ from .markdown import rendered
 
 HERE = Path(__file__).parent
 STATIC = HERE / "static"
+_TURNING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 @cache
@@ -54,7 +56,7 @@ def environment() -> Environment:
     made.filters.update(
         size=size_text,
         moment=moment,
-        markdown=rendered,
+        markdown=prose,
         count=count_text,
         jsonish=as_json,
         used_line=used_line,
@@ -62,6 +64,7 @@ def environment() -> Environment:
         doubt=doubt,
         maker=maker,
         ticked=ticked,
+        visible=visible,
     )
     return made
 
@@ -113,6 +116,23 @@ def ticked(text: str) -> Markup:
         Markup("<code>{}</code>").format(one) if at % 2 else one for at, one in enumerate(parts)
     )
     return Markup("").join(shown)
+
+
+def visible(text: Any) -> Any:
+    """Return a text with the signs that turn the direction of writing as marks to be seen.
+
+    A text that holds them reads as another than it is; what is markup stays so.
+    """
+    if not isinstance(text, str) or _TURNING.search(text) is None:
+        return text
+    made = _TURNING.sub(lambda sign: f"⟦U+{ord(sign[0]):04X}⟧", text)
+    return Markup(made) if isinstance(text, Markup) else made  # noqa: S704  # as safe as it was
+
+
+def prose(text: str) -> Markup:
+    """Return Markdown as safe HTML that reads as what it is."""
+    found: Markup = visible(rendered(text))
+    return found
 
 
 def as_json(value: Any) -> str:

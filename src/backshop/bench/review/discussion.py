@@ -13,7 +13,16 @@ from backshop.base.ids import BlobId, TreeId, check_id
 from backshop.base.limits import COMMENT_QUOTE_CHARS
 from backshop.base.paths import BenchPath
 from backshop.base.place import FILE, Place
-from backshop.formats import FormatError, Formats, Relocated, Selector, Source, parse_place, spelled
+from backshop.formats import (
+    FormatError,
+    Formats,
+    Relocated,
+    Selector,
+    Source,
+    fail,
+    parse_place,
+    spelled,
+)
 
 from .. import decide, requests
 from ..answers import Done, acted
@@ -26,6 +35,9 @@ from .change_set import offset_of
 STATES = ("open", "resolved", "all")
 PAGE_MAX = 1000
 _KEPT_PLACES = 20_000
+_NO_SUCH_PLACE = frozenset(
+    {"bad_selector", "bad_range", "bad_index", "unknown_sheet", "unknown_slide", "no_match"}
+)
 _GONE = Relocated(place=None, is_touched=True)
 
 
@@ -107,11 +119,12 @@ class Discussion:
         file = self._desk.find(draft.tree, path)
         place = FILE if request.place is None else request.place
         source = self._source(path, file.sha256)
-        if request.at is not None:
+        if request.at is None:
+            place = FILE if place.is_file else self._formats.require_place(source, place)
+        else:
             if request.place is not None:
                 raise ValidationFailed("a place is told once", reason="bad_params")
-            place = parse_place(request.at, self._formats.classify(source).kind)
-        place = FILE if place.is_file else self._formats.require_place(source, place)
+            place = self._typed_place(source, request.at)
         wish = decide.CommentWish(
             comment_id=self._desk.new_comment(),
             path=path,
@@ -270,10 +283,29 @@ class Discussion:
     def _source(self, path: str, sha256: BlobId) -> Source:
         return self._formats.source(self._desk.store.blobs.path(sha256), path, sha256)
 
+    def _typed_place(self, source: Source, at: str) -> Place:
+        """Return the place somebody typed; one that is not there is told in their own words.
+
+        Raises:
+            FormatError: with the reason a read would give.
+        """
+        place = FILE
+        try:
+            place = parse_place(at, self._formats.classify(source).kind)
+            return self._formats.require_place(source, place)
+        except FormatError as error:
+            if error.reason not in _NO_SUCH_PLACE:
+                raise
+            is_ours = not place.is_file and error.reason == "bad_selector"  # names of fields
+            counts_from_0 = place.slide_index is not None
+            hints = () if is_ours or counts_from_0 else error.hints
+            message = f"{source.name} has no place {at.strip()[:COMMENT_QUOTE_CHARS]!r}"
+            raise fail(error.reason, message, hints=hints) from error
+
     def _quote(self, source: Source, place: Place) -> str | None:
         """Return how a place begins, so that one that is gone can still be told."""
-        if place.is_file:
-            return None
+        if place.is_file or (place.shape is not None and place.words is None):
+            return None  # a slide is read as a whole, and is not what a shape says
         if place.words is not None:
             return place.words[:COMMENT_QUOTE_CHARS]
         try:

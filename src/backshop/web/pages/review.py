@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from starlette.responses import Response
@@ -39,6 +40,8 @@ ROW_MAX_DIGITS = 8  # more than any sheet has rows
 SECTIONS_SHOWN = 12  # changed sections of a document on one page
 CHOICES_SHOWN = 100  # changes one by one on one page
 COMMENTS_SHOWN = 100
+OPEN_COMMENTS = 1000  # looked through for files that are not listed
+ELSEWHERE_SHOWN = 20
 PLACES = {
     "xlsx": "Sheet1!B4 or Sheet1!A1:C9",
     "csv": "row 3",
@@ -89,6 +92,7 @@ def review(visit: Visit) -> Page:
     context |= {"set": found, "wanted": wanted, "label": LABELS[found.reference_source]}
     context |= {"since": since, "also": _also(visit)}
     context["writers"] = [who for one in found.writers if (who := visit.who(one))]
+    context["elsewhere"] = _remarked_elsewhere(visit, {one.path for one in found.entries})
     state = context["workshop"]
     context["asks"] = follow_ups(visit, state and state.model_id)
     context |= _file(visit, wanted) if wanted else {"file": None}
@@ -122,9 +126,7 @@ def _file(visit: Visit, path: str) -> dict[str, Any]:
     about = views.ReviewPath(workbench_id=visit.params["bench_id"], path=path, since=_since(visit))
     entry, error = tried(visit, Bench.review_get_entry, about)
     if entry is None:
-        left = _choices(visit, path, is_asked=True)  # nothing of it may be left in
-        own = {"file": {"path": path}, "entry": None, "error": error, "view": None, "also": ""}
-        return {**left, **own}
+        return _file_without_changes(visit, path, error)
     summary, _ = tried(visit, Bench.review_get_summary, about)
     offered = VIEWS.get(entry.file_kind, ("changes",))
     shown = visit.query.get("as", offered[0])
@@ -142,8 +144,26 @@ def _file(visit: Visit, path: str) -> dict[str, Any]:
         "shown": shown,
         "view": {**view, "reference": LABELS["last_look"] if _since(visit) else None},
         "also": _also(visit),
+        "remarkable_kind": None if entry.kind == "DELETED" else entry.file_kind,
         "mode": "split" if visit.query.get("mode") == "split" else "unified",
         "column": diffs.column_name,
+    }
+
+
+def _file_without_changes(visit: Visit, path: str, error: Problem) -> dict[str, Any]:
+    """Return what is left to show: changes that are left out, and comments (U4.7)."""
+    about = views.FileRequest(workbench_id=visit.params["bench_id"], path=path, view="draft")
+    info, _ = tried(visit, Viewer.info, about)
+    return {
+        **_choices(visit, path, is_asked=True),
+        **_remarks(visit, path),
+        "file": {"path": path},
+        "entry": None,
+        "error": error,
+        "view": None,
+        "also": _also(visit),
+        "is_unchanged": info is not None,
+        "remarkable_kind": info and info["kind"],
     }
 
 
@@ -181,6 +201,18 @@ def _remarks(visit: Visit, path: str) -> dict[str, Any]:
     )
     found, error = tried(visit, Discussion.page, wish)
     return {"remarks": found, "remarks_error": error, "places": PLACES, "named": visit.who}
+
+
+def _remarked_elsewhere(visit: Visit, listed: set[str]) -> list[str]:
+    """Return files with open comments that this review does not list, so that none is lost."""
+    bench_id, since = visit.params["bench_id"], _since(visit)
+    wish = requests.ReviewListComments(workbench_id=bench_id, state="open", limit=OPEN_COMMENTS)
+    found, _ = tried(visit, Discussion.page, wish)
+    others = sorted({one.path for one in (found.comments if found else ())} - listed)
+    asked = (views.ReviewPath(workbench_id=bench_id, path=one, since=since) for one in others)
+    entries = ((one.path, tried(visit, Bench.review_get_entry, one)[0]) for one in asked)
+    unlisted = (path for path, entry in entries if entry is None)  # the list may go on
+    return list(islice(unlisted, ELSEWHERE_SHOWN))
 
 
 def _view(visit: Visit, entry: ChangeEntry, shown: str) -> dict[str, Any]:

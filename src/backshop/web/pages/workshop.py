@@ -88,7 +88,10 @@ def suggestions(visit: Visit, model_id: str | None, files: Sequence[FileEntry]) 
 
 
 def follow_ups(visit: Visit, model_id: str | None) -> list[str]:
-    """Return what an offline model can be asked to change of the Draft it made (M15.9)."""
+    """Return what an offline model can be asked to change of the Draft it made (M15.9).
+
+    The Draft is of the task that was asked for last; what is about it was said since then.
+    """
     if not model_id or not model_id.startswith("scripted:"):
         return []
     able, _ = tried(visit, Models.capabilities, ModelRequestById(model_id=model_id))
@@ -96,10 +99,14 @@ def follow_ups(visit: Visit, model_id: str | None) -> list[str]:
     talk, _ = tried(visit, Workshop.get_conversation, wish)
     if able is None or talk is None:
         return []
-    said = {one.text.strip() for one in talk.messages if one.type == "user_message"}
+    said = [one for one in talk.messages if one.type == "user_message"]
+    plain = [at for at, one in enumerate(said) if not one.metadata.get("on_draft")]
+    if not plain:
+        return []
+    task, *since = (one.text.strip() for one in said[plain[-1] :])
     prompts = {one.id: one.prompt for one in able.suggestions}
-    found = (one for one in able.suggestions if one.follows and prompts.get(one.follows) in said)
-    return [one.prompt for one in found if one.prompt not in said]
+    found = (one for one in able.suggestions if one.follows and prompts.get(one.follows) == task)
+    return [one.prompt for one in found if not any(one.prompt in text for text in since)]
 
 
 def files(visit: Visit) -> Page:

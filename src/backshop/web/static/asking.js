@@ -3,6 +3,17 @@ import { $, clearError, on, showError } from "./dom.js";
 import { post } from "./rpc.js";
 import { allowSending } from "./consent.js";
 
+// Comments go with a wish for changes, and are enough for one; with a question none does (W24.2).
+export function commentsAlong(form, count = form.dataset.openComments) {
+  const isQuestion = form.elements.mode.value === "ask";
+  const open = Number(count);
+  form.dataset.openComments = String(open);
+  $("#changes-text", form).required = isQuestion || !open;
+  const told = $("#comments-along", form);
+  told.hidden = !open;
+  told.textContent = isQuestion ? "Comments do not go with a question." : `${open} open comment${open === 1 ? " goes" : "s go"} with it.`;
+}
+
 export function askForChanges(form, workbench_id) {
   const errors = $("#ask-errors", form);
   const begin = async (wish) => {
@@ -18,6 +29,7 @@ export function askForChanges(form, workbench_id) {
     if (answer.error.error_code === "EGRESS_CONSENT_REQUIRED") await consent();
   };
   on(form, "click", "[data-ask]", (_, button) => { $("#changes-text", form).value = button.textContent; $("#changes-text", form).focus(); });
+  form.addEventListener("change", () => commentsAlong(form));
   let isAsking = false; // a second click is not a second wish
   form.addEventListener("submit", async (event) => {
     event.preventDefault();

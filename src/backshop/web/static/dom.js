@@ -18,6 +18,9 @@ export function el(tag, props = {}, ...children) {
   return made;
 }
 
+// Signs that turn the direction of writing as marks to be seen: with them a text reads as another than it is.
+export const visible = (text) => typeof text === "string" ? text.replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, (sign) => `⟦U+${sign.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}⟧`) : text;
+
 export function icon(name) {
   const ns = "http://www.w3.org/2000/svg";
   const svg = document.createElementNS(ns, "svg");
@@ -125,9 +128,9 @@ export function ask(title, body, choices) {
 export function errorBox(envelope, acts = {}) {
   const known = (envelope.actions || []).filter((action) => acts[action] || isReachable(ACTIONS[action]?.[1]));
   return el("div", { class: "error", role: "alert", tabindex: "-1", "data-error": envelope.error_code || envelope.code },
-    el("p", { class: "error-message" }, icon("alert"), " ", envelope.message || "The server cannot be reached."),
-    envelope.detail ? el("p", { class: "error-detail" }, envelope.detail) : null,
-    (envelope.hints || []).map((hint) => el("p", { class: "error-detail" }, hint)),
+    el("p", { class: "error-message" }, icon("alert"), " ", visible(envelope.message) || "The server cannot be reached."),
+    envelope.detail ? el("p", { class: "error-detail" }, visible(envelope.detail)) : null,
+    (envelope.hints || []).map((hint) => el("p", { class: "error-detail" }, visible(hint))),
     known.length ? el("div", { class: "buttons" }, known.map((action) =>
       acts[action]
         ? el("button", { type: "button", class: "small", onclick: () => acts[action](envelope) }, ACTIONS[action]?.[0] ?? action)

@@ -2,7 +2,7 @@
 //
 //   grid(root, { source, headers, marks, row }) — `source(row, col)` answers with
 //   {cells: [[{display, formula, before}]], rows, cols} for a window of ROWS × COLS.
-import { $, el } from "./dom.js";
+import { $, el, visible } from "./dom.js";
 
 const SIGNS = { added: "+", changed: "~", removed: "−" };
 export const ROWS = 200;
@@ -128,8 +128,8 @@ export function grid(root, { source, headers = null, marks = new Map(), label = 
     made.setAttribute("aria-colindex", col + 2);
     made.dataset.at = `${row}:${col}`;
     if (widths[col]) made.style.flexBasis = `${widths[col]}px`;
-    made.textContent = cell === undefined ? "…" : cell?.display ?? "";
-    if (cell?.formula) made.title = cell.formula;
+    made.textContent = cell === undefined ? "…" : visible(cell?.display) ?? "";
+    if (cell?.formula) made.title = visible(cell.formula);
     if (row === selected.row && col === selected.col) {
       made.classList.add("here");
       made.id = `${root.id || "grid"}-here`;
@@ -176,11 +176,11 @@ export function grid(root, { source, headers = null, marks = new Map(), label = 
     const name = headers ? `${headers[selected.col] ?? ""}, row ${selected.row + 1}` : `${letters(selected.col)}${selected.row + 1}`;
     const cell = cellAt(selected.row, selected.col);
     const mark = marks.get(`${letters(selected.col)}${selected.row + 1}`);
-    const formula = cell?.formula ? el("code", {}, cell.formula) : null;
-    const value = formula && cell.type === "blank" ? [formula, ": not computed"] : [formula, formula ? " = " : null, cell?.display ?? ""];
+    const formula = cell?.formula ? el("code", {}, visible(cell.formula)) : null;
+    const value = formula && cell.type === "blank" ? [formula, ": not computed"] : [formula, formula ? " = " : null, visible(cell?.display) ?? ""];
     bar.replaceChildren(...[
       el("strong", {}, name), " ", ...value,
-      mark ? el("span", { class: "was" }, ` ${mark.what}`, mark.before ? [", before: ", el("del", {}, mark.before)] : null, mark.formats ? `, ${mark.formats}` : null) : null,
+      mark ? el("span", { class: "was" }, ` ${mark.what}`, mark.before ? [", before: ", el("del", {}, visible(mark.before))] : null, mark.formats ? `, ${visible(mark.formats)}` : null) : null,
     ].filter((part) => part !== null));
   }
   async function select(row, col, { focus = false } = {}) {

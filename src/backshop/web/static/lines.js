@@ -1,5 +1,5 @@
 // Folded lines of a text difference are fetched when asked for.
-import { $$, el, errorBox, on } from "./dom.js";
+import { $$, el, errorBox, on, visible } from "./dom.js";
 import { call } from "./rpc.js";
 
 const MOST = 500;
@@ -22,7 +22,7 @@ export function unfold(root, workbench_id) {
       const found = await call("WorkbenchFileRead", { workbench_id, path, view: "draft", line_start: first, line_count: count });
       const texts = found.text === "" && button.dataset.last !== undefined ? [] : found.text.split("\n").slice(0, count);
       const split = row.closest("table").classList.contains("split");
-      row.before(...texts.map((text, place) => line(text, first + place, shift, split)));
+      row.before(...texts.map((text, place) => line(visible(text), first + place, shift, split)));
       const left = Number(button.dataset.count) - texts.length;
       const ended = button.dataset.last !== undefined ? !found.chunk_info?.has_more || !texts.length : left <= 0;
       if (ended || !texts.length) { row.remove(); return; }

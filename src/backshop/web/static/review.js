@@ -5,7 +5,7 @@ import { virtual } from "./virtual.js";
 import { workbook } from "./sheet.js";
 import { pictures } from "./pictures.js";
 import { unfold } from "./lines.js";
-import { askForChanges } from "./asking.js";
+import { askForChanges, commentsAlong } from "./asking.js";
 
 const workbench_id = document.body.dataset.bench;
 const holder = $("#changes");
@@ -18,7 +18,7 @@ function start() {
   const kept = `review:${workbench_id}:${holder.dataset.draftId}`;
   const since = holder.dataset.since ? { since: holder.dataset.since } : {}; // what the Draft is compared with
   const viewed = JSON.parse(localStorage.getItem(kept) || "{}");
-  const GROUPS = { ADDED: ["+", "Added"], MODIFIED: ["~", "Changed"], RENAMED: ["→", "Renamed"], DELETED: ["−", "Deleted"] };
+  const GROUPS = { ADDED: ["+", "Added", "added"], MODIFIED: ["~", "Changed", "changed"], RENAMED: ["→", "Renamed", "changed"], DELETED: ["−", "Deleted", "removed"] };
   const ICONS = { xlsx: "sheet", csv: "sheet", docx: "doc", odt: "doc", pptx: "slides", pdf: "pdf", image: "image", text: "text" };
   let entries = [];
   let rows = [];
@@ -40,9 +40,11 @@ function start() {
     }
     entries = found;
     leftWhole(page.left_whole);
-    const text = $("#changes-text");
-    if (text) text.required = !page.open_comments; // comments alone are enough
+    counted(page.counts);
+    if ($("#ask-changes")) commentsAlong($("#ask-changes"), page.open_comments ?? 0);
     gate(page);
+    correction(await call("DraftGetState", { workbench_id }));
+    elsewhere(page.open_comments ? (await call("ReviewListComments", { workbench_id, state: "open", limit: 1000 })).comments : []);
     return page;
   }
 
@@ -249,11 +251,31 @@ function start() {
     if (button.disabled) button.setAttribute("aria-describedby", moved ? "draft-moved" : "why-not");
     else button.removeAttribute("aria-describedby");
   }
+  function counted(counts) {
+    const shown = Object.entries(GROUPS).map(([kind, [sign, title, tone]]) => [counts[kind.toLowerCase()], sign, title, tone]).filter(([number]) => number);
+    $("#counts").replaceChildren(...shown.map(([number, sign, title, tone]) => el("span", { class: `badge ${tone}` }, `${sign} ${number} ${title.toLowerCase()}`)));
+  }
+  // What was done by hand last, and the way back from it.
+  function correction({ undoable = [], revision_id = "" }) {
+    const box = $("#correction");
+    box.hidden = !undoable.length;
+    const more = undoable.length > 3 ? ` and ${undoable.length - 3} more` : "";
+    $(".corrected", box).textContent = `Corrected by hand: ${undoable.slice(0, 3).join(", ")}${more}.`;
+    $("input[name=revision_id]", box).value = revision_id;
+  }
   function leftWhole(paths = []) {
     const box = $("#left-whole");
     box.hidden = !paths.length;
     const links = paths.slice(0, 20).map((path) => el("a", { href: `?file=${encodeURIComponent(path)}&choose=1` }, path));
     $(".left-files", box).replaceChildren(...links.flatMap((one) => [one, " "]));
+  }
+  function elsewhere(comments) {
+    const listed = new Set(entries.map((one) => one.path));
+    const paths = [...new Set(comments.map((one) => one.path))].filter((path) => !listed.has(path)).sort();
+    const also = since.since ? `&since=${since.since}` : "";
+    const links = paths.slice(0, 20).map((path) => el("a", { href: `?file=${encodeURIComponent(path)}${also}#comments` }, path));
+    $("#remarks-elsewhere").hidden = !paths.length;
+    $(".elsewhere-files").replaceChildren(...links.flatMap((one) => [one, " "]));
   }
   // The list as it is now; false where there is none any more, or it cannot be had.
   async function listed() {
@@ -280,6 +302,7 @@ function start() {
     await stay(event, chosen);
     say(chosen.no_changes ? "it was so already" : `${chosen.files.map((one) => `${one.count - one.left_count} of ${one.count} changes are in ${one.path}`).join(", ")}`);
   });
+  on(document, "done", 'form[data-command="DraftUndo"]', (_, form) => { form.elements.next.value = location.pathname + location.search; }); // back to this file
   on(document, "done", 'form[data-command="ReviewAddComment"], form[data-command="ReviewAnswerComment"], form[data-command="ReviewResolveComment"], form[data-command="ReviewWithdrawComment"]', (event) => stay(event));
   if ($("#ask-changes")) askForChanges($("#ask-changes"), workbench_id);
   let isLeaving = false; // by our own Publish or Discard, which say themselves where to go

@@ -1,5 +1,5 @@
 // A workbook: one tab per sheet, each a grid. Shared by the review and the viewer.
-import { el, errorBox } from "./dom.js";
+import { el, errorBox, visible } from "./dom.js";
 import { call } from "./rpc.js";
 import { COLS, ROWS, grid, placeOf } from "./grid.js";
 
@@ -68,7 +68,7 @@ export async function workbook(root, { command, request, sheet = "", sheets = []
     tabs.append(...names.map((name) => el("button", {
       type: "button", role: "tab", "data-sheet": name, "aria-controls": holder.id,
       onclick: () => show(name),
-    }, name, countOf(touched.get(name)))));
+    }, visible(name), countOf(touched.get(name)))));
     tabs.addEventListener("keydown", (event) => {
       const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
       if (!step) return;
