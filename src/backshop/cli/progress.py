@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from typing import Any, TextIO, cast
 
 _AFTER_S = 0.5  # shorter work shows nothing
@@ -47,13 +47,11 @@ class Bar:
     @contextmanager
     def giving_way(self) -> Iterator[None]:
         """Take the bar away before anybody else writes, and at the end of the block."""
-        out, err = sys.stdout, sys.stderr
-        sys.stdout = cast(TextIO, _Behind(out, self))
-        sys.stderr = cast(TextIO, _Behind(err, self))
+        out, err = (cast(TextIO, _Behind(one, self)) for one in (sys.stdout, sys.stderr))
         try:
-            yield
+            with redirect_stdout(out), redirect_stderr(err):
+                yield
         finally:
-            sys.stdout, sys.stderr = out, err
             self.clear()
 
 
