@@ -277,11 +277,9 @@ def test_markup_in_a_comment_is_text(drafted):
 
 @pytest.fixture
 def office(room, use):
-    """A Draft with a deck of two slides and a workbook of three sheets."""
+    """A Draft with a deck of two slides and a workbook."""
     made, data = openpyxl.Workbook(), io.BytesIO()
-    made.active.title = "Sales"
-    for name in ("Staff", "Notes"):
-        made.create_sheet(name)
+    made.create_sheet("Sales")
     made.save(data)
     room.add({"a.txt": LINES, "book.xlsx": data.getvalue()})
     slides = [{"op": "add_slide", "title": f"Title {n}", "body": f"Body {n}"} for n in (1, 2)]

@@ -125,5 +125,5 @@ def test_a_follow_up_is_offered_on_the_draft_of_its_own_task_alone(served):
         served.call("DraftDiscard", workbench_id=bench)
         return re.findall(r"data-ask>(.*?)</button>", page)
 
-    assert offered(tasks[follow.follows].prompt) == [html.escape(follow.prompt)]
+    assert offered(tasks[str(follow.follows)].prompt) == [html.escape(follow.prompt)]
     assert offered(other.prompt) == []

@@ -48,8 +48,8 @@ def _words(visit: Visit, a: str, b: str | None) -> tuple[str, str] | None:
     talk, _ = tried(visit, Workshop.get_conversation, wish)
     said = {one.message_id: one for one in talk.messages} if talk else {}
     record = next((one.metadata for one in said.values() if _is_about(one, a, b)), {})
-    pair = [said.get(record.get(name)) for name in ("replaced_message_id", "new_message_id")]
-    before, after = pair
+    named = (record.get(name) for name in ("replaced_message_id", "new_message_id"))
+    before, after = (said.get(str(one)) for one in named)
     return None if before is None or after is None else (before.text, after.text)
 
 
