@@ -328,8 +328,8 @@ def test_changes_of_a_draft_are_asked_for_in_terminal_and_python(run, tmp_path):
     )
     assert (asked[0], asked[1].startswith("I am the offline demo")) == (0, True)
     assert json.loads(empty[1])["reason"] == "empty_message"
-    assert shown[1].strip() == "no difference in the text"  # only a question came after the look
-    assert listed[1].startswith("since changes were asked for last:\n0 added")
+    assert "-blue\n+rot" in shown[1]  # the question that came after is no look
+    assert listed[1].startswith("since changes were asked for last:\n~ b.txt")
     assert "request for changes" in told
     assert "(asked again: In German)" in told
     refused = run("publish", "Talk", "--yes", "--json")  # what was shown there is not all of it
