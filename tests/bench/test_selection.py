@@ -190,3 +190,16 @@ def test_choices_that_mean_nothing_are_refused(drafted):
     assert refusal(drafted, "DraftLeaveChanges", group="colours")[1] == "bad_params"
     assert drafted.call("DraftTakeChanges", path="a.txt")["no_changes"] is True
     assert drafted.call("DraftGetState")["revision_id"] == revision
+
+
+@pytest.mark.rule("B25.2", "B9.16")
+def test_a_sort_is_chosen_over_all_files_after_others_changed_one_that_was_chosen_from(drafted):
+    drafted.call("DraftLeaveChanges", path="a.txt")
+    published = drafted.shop.config.home / "benches" / drafted.id / "published" / "a.txt"
+    published.chmod(0o644)
+    published.write_text(AFTER)
+    drafted.call("PublishedReconcile", keep="theirs")
+
+    done = drafted.call("DraftLeaveChanges", group="values")
+
+    assert [one["path"] for one in done["files"]] == ["t.csv"]

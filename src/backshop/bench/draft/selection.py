@@ -206,7 +206,9 @@ class Selections:
             yield self._whole(draft, paths.bench_path(request.path))
             return
         changed = [one.path for one in self._desk.compare.changes(draft.base_tree, draft.tree)]
-        every = list(dict.fromkeys([*changed, *(BenchPath(one) for one in draft.selections)]))
+        chosen = (BenchPath(one) for one in draft.selections)
+        still = [path for path in chosen if standing(self._desk, draft, path) is not None]
+        every = list(dict.fromkeys([*changed, *still]))
         if len(every) > FILES_MAX:
             raise LimitExceeded(
                 f"the Draft changes {len(every)} files, at most {FILES_MAX} are chosen at once",
