@@ -65,6 +65,7 @@ export class Transcript {
       after = now;
     }
     for (const one of this.messages()) if (!kept.has(one)) one.remove();
+    if (document.getElementById(this.provisional.dataset.of ?? "")) this.hideProvisional(); // the record says it now
     this.followEnd();
     return this.messages().length;
   }
@@ -133,13 +134,18 @@ export class Transcript {
     const { html } = await post("/markdown", { text: stream.text });
     if (this.streams.get(id) !== stream || document.getElementById(id)) return;
     this.provisional.firstElementChild.replaceChildren(fragment(html));
+    this.provisional.dataset.of = id;
     this.provisional.hidden = false;
+  }
+
+  hideProvisional() {
+    this.provisional.hidden = true;
+    this.provisional.firstElementChild.replaceChildren();
   }
 
   withdraw() {
     this.streams.clear(); // what is still being drawn of it comes to nothing
-    this.provisional.hidden = true;
-    this.provisional.firstElementChild.replaceChildren();
+    this.hideProvisional();
   }
 
   async reread(id) {
