@@ -104,7 +104,7 @@ def test_an_answer_streams_into_the_page_and_ends_as_the_record(served, bench, n
 def test_the_details_of_a_turn(served, bench, new_page):
     page = new_page(f"/bench/{bench}")
     send(page, QUESTION)
-    page.locator(".message.assistant.complete").wait_for(timeout=TURN_MS)
+    page.locator(".message.assistant.complete .turn-used").wait_for(timeout=TURN_MS)  # it is over
     page.locator(".message.assistant").get_by_label("Message menu").click()
     page.get_by_role("button", name="Show details").last.click()
     page.get_by_role("tab", name="Tools").click()
