@@ -1,4 +1,4 @@
-"""Write the generated pages of docs/reference: commands, agents' tools, errors, settings, modules.
+"""Write the pages of docs/reference: commands, tools, operations, errors, settings, modules.
 
 reference.py            write the pages
 reference.py --check    say whether they are as the registries are; for the test
@@ -23,6 +23,7 @@ from backshop.bench import TOOLS as BENCH_TOOLS
 from backshop.cli.main import cli
 from backshop.cli.manual import page as page_of
 from backshop.formats import operation_sheet
+from backshop.formats.capability import SPECS
 from backshop.rails import TOOLS as RAILS_TOOLS
 from backshop.workshop import RECALL_TOOL
 
@@ -75,9 +76,16 @@ def tools() -> Iterator[str]:
         for name, description, arguments in rows:
             yield f"| `{name}` | {description} | {_fields(arguments)} |"
         yield ""
-    yield "## Operations\n\nWhat `describe_operations` answers for each kind of file."
-    for kind in ("xlsx", "docx", "pptx"):
-        yield f"\n```text\n{operation_sheet(kind)}```"
+    yield "How the operations on workbooks, documents and presentations are written: [operations](operations.md)."
+
+
+def operations() -> Iterator[str]:
+    """Every operation on office files with its fields and an example."""
+    yield f"# Operations on office files\n\n{NOTE}\nWhat `describe_operations` answers: first for a kind of file, then for each operation. `xlsx_operations`, `docx_operations` and `pptx_operations` take a list of them, for the built-in agent, over MCP and in Python (`bench.tool(…)`); all of a call are carried out or none."
+    for kind, specs in SPECS.items():
+        yield f"\n## {kind}\n\n```text\n{operation_sheet(kind)}```"
+        for spec in specs:
+            yield f"\n### {kind}: {spec.name}\n\n```text\n{operation_sheet(kind, spec.name)}```"
 
 
 def errors() -> Iterator[str]:
@@ -160,6 +168,7 @@ def manual() -> Iterator[str]:
 PAGES = {
     "commands.md": commands,
     "tools.md": tools,
+    "operations.md": operations,
     "errors.md": errors,
     "settings.md": settings,
     "modules.md": modules,

@@ -1,4 +1,4 @@
-"""Pictures of every page, light and dark, in two sizes, from a real server and a real Chromium.
+"""Pictures of every page, light and dark, in three sizes, from a real server and a real Chromium.
 
     make screenshots            writes build/screenshots/<page>-<look>-<width>.png
 
@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
 OUT = ROOT / "build" / "screenshots"
-SIZES = ((1280, 800), (1920, 1080))
+SIZES = ((1440, 900), (1024, 768), (390, 844))
 LOOKS: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 TASK = "Add up the sales by region and month and put the totals on a new sheet of the budget, beside the plan."
 

@@ -40,10 +40,13 @@ LEAST = {
         EgressGetConsentStatus EgressListEvents EngineGetLastError PromptShow RailsNodeGet
         RailsRunGet RailsSessionExport RailsSessionGet ReviewGetChangeSet
         ReviewGetDeletionConfirmations ReviewGetDiff ReviewGetDocxContentDiff
-        ReviewGetDocxPreviewPage ReviewGetEntry ReviewGetImagePreview ReviewGetOdtPreviewPage
+        ReviewGetDrawnDocument ReviewGetPptxDrawnSlide WorkbenchFileGetDrawnDocument
+        WorkbenchFileGetDrawnSlide ReviewGetDocxPreviewPage ReviewGetEntry
+        ReviewGetImagePreview ReviewGetOdtPreviewPage
         ReviewGetOfficeTextDiff ReviewGetPdfPreviewPage ReviewGetPptxContentDiff
         ReviewGetPptxPreviewSlide ReviewGetSummary ReviewGetTableDiff ReviewGetTextDiff
-        ReviewGetXlsxCellDiff ReviewGetXlsxPreviewGrid UsageGet WorkbenchFileGetGrid
+        ReviewGetXlsxCellDiff ReviewGetXlsxDrawnSheet ReviewGetXlsxPreviewGrid
+        ReviewGetXlsxPreviewPage UsageGet WorkbenchFileGetDrawnSheet WorkbenchFileGetGrid
         WorkbenchFileGetInfo WorkbenchFileGetMap WorkbenchFileGetPage WorkbenchFileGetSection
         WorkbenchFileGetSlide WorkbenchFileRead WorkbenchFilesList WorkbenchFork
         FolderGetState

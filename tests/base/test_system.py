@@ -9,6 +9,8 @@ import subprocess
 import sys
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from backshop.base.system import (
     account,
@@ -23,6 +25,7 @@ from backshop.base.system import (
     require_linux,
     writer,
 )
+from backshop.base.system.mapped_bytes import MappedBytes
 
 HIGH = 1100  # above what select() can name
 
@@ -220,3 +223,30 @@ def test_whoever_may_write_into_an_open_file_is_told(tmp_path):
             assert may_be_written() is True
     finally:
         os.close(handle)
+
+
+@given(
+    places=st.lists(st.integers(0, 2_500_000 - 3), max_size=4),
+    start=st.integers(0, 2_500_000),
+    length=st.integers(0, 2_500_000),
+)
+@example(places=[(1 << 20) - 1], start=0, length=2_500_000)
+@settings(max_examples=25, deadline=None)
+@example(places=[(1 << 16) - 2, (1 << 20) - 2], start=1, length=2_500_000)
+def test_bytes_on_the_disk_answer_like_bytes_in_memory(tmp_path_factory, places, start, length):
+    data = bytearray(b"-" * 2_500_000)
+    for place in places:
+        data[place : place + 3] = b"abc"
+    path = tmp_path_factory.mktemp("mapped") / "a"
+    path.write_bytes(data)
+    with path.open("rb") as file:
+        mapped = MappedBytes(file.fileno())
+    whole, end = bytes(data), start + length
+
+    mapped.release(start, end)
+    assert mapped.find(b"abc", start, end) == whole.find(b"abc", start, end)
+    assert mapped.count(b"abc", start, end) == whole.count(b"abc", start, end)
+    assert (b"abc" in mapped) == (b"abc" in whole)
+    assert mapped.startswith(b"-", start) == whole.startswith(b"-", start)
+    assert (mapped[start:end], len(mapped)) == (whole[start:end], len(whole))
+    path.unlink()

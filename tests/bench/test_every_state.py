@@ -54,6 +54,7 @@ NEEDS_DRAFT = {  # NOT_FOUND: no_draft without one (B12.20, B20)
     *("ReviewGetXlsxCellDiff", "ReviewGetXlsxPreviewGrid", "ReviewGetImagePreview"),
     *("ReviewGetPdfPreviewPage", "ReviewGetDocxPreviewPage", "ReviewGetOdtPreviewPage"),
     *("ReviewGetPptxPreviewSlide", "PublishedReconcile", "DraftFolder"),
+    *("ReviewGetPptxDrawnSlide", "ReviewGetDrawnDocument"),
     *("ReviewAddComment", "ReviewAnswerComment", "ReviewResolveComment", "ReviewWithdrawComment"),
     *("ReviewListComments", "ReviewListChanges", "DraftLeaveChanges", "DraftTakeChanges"),
     "WorkshopRequestChanges",

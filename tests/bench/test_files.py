@@ -21,6 +21,9 @@ PNG = b"\x89PNG\r\n\x1a\n" + b"0" * 20
 STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
 
+SUFFIXES = ("xlsx", "docx", "pptx", "odt", "xlsm", "docm", "ods")
+
+
 def package() -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as made:
@@ -48,7 +51,8 @@ def test_a_file_has_one_of_nine_kinds_and_an_access_that_follows_from_it(room):
             "p.png": PNG,
             "blob": bytes(range(256)) * 4,
             "a.zip": package(),
-            **{f"a.{suffix}": package() for suffix in ("xlsx", "docx", "pptx", "odt", "xlsm")},
+            **{f"a.{suffix}": package() for suffix in SUFFIXES},
+            "a.xls": b"\xd0\xcf\x11\xe0" + bytes(600),
             "a.pdf": b"%PDF-1.7\n",
         }
     )
@@ -64,7 +68,9 @@ def test_a_file_has_one_of_nine_kinds_and_an_access_that_follows_from_it(room):
         assert found[f"a.{kind}"] == (kind, "read_write")
     assert found["a.pdf"] == ("pdf", "read_only")
     assert found["a.odt"] == ("odt", "read_only")
-    assert found["a.xlsm"] == ("xlsx", "read_only")  # macros
+    assert found["a.xlsm"] == ("xlsx", "read_write")  # its macros stay
+    assert found["a.docm"] == ("docx", "read_only")
+    assert found["a.ods"] == found["a.xls"] == ("xlsx", "read_only")
     opaque = {path for path, one in listed(room).items() if one["is_opaque"]}
     assert opaque == {path for path, (_, access) in found.items() if access == "opaque"}
 

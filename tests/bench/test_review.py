@@ -269,7 +269,7 @@ def test_rows_of_a_table_are_compared_with_the_rest_of_their_row(room):
     assert entries(room)["t.csv"]["focus_hint"] == found["focus_hint"]
 
 
-@pytest.mark.rule("B12.9", "B12.13", "B12.18")
+@pytest.mark.rule("B12.23", "B12.9", "B12.13", "B12.18")
 def test_cells_are_compared_and_shown_in_their_grid(room, use):
     rows = [[n, f"name {n}", n * 2] for n in range(1, 61)]
     fill = {"op": "set_range", "sheet": "Data", "start": "A1", "values": rows}
@@ -295,10 +295,18 @@ def test_cells_are_compared_and_shown_in_their_grid(room, use):
     }
     assert (len(grid["cells"]), grid["cells"][4][2]["value"]) == (10, -5)
     assert old["missing"] is True
+    drawn = room.call("ReviewGetXlsxDrawnSheet", path="book.xlsx", sheet="Data", row_count=10)
+    none = room.call("ReviewGetXlsxDrawnSheet", path="book.xlsx", sheet="New", version="REFERENCE")
+    seen = room.call("WorkbenchFileGetDrawnSheet", path="book.xlsx", sheet="Data", row_count=10)
+    assert drawn == {"drawing": seen, "changes": grid["changes"], "missing": False}
+    assert seen["svg"].startswith("<svg ")
+    assert none == {"drawing": None, "changes": [], "missing": True}
     one_sheet = room.call("ReviewGetXlsxCellDiff", path="book.xlsx", sheet="New")
     assert [one["sheet"] for one in one_sheet["body"]["sheets"]] == ["New"]
     with pytest.raises(ValidationFailed):
         room.call("ReviewGetXlsxPreviewGrid", path="book.xlsx", sheet="Nowhere")
+    with pytest.raises(ValidationFailed):
+        room.call("ReviewGetXlsxDrawnSheet", path="book.xlsx", sheet="Nowhere")
     with pytest.raises(ValidationFailed):
         room.call("ReviewGetDocxContentDiff", path="book.xlsx")
 
@@ -374,6 +382,48 @@ def test_changed_cells_are_counted_marked_and_listed_on_every_sheet_whatever_the
     assert [(one["cell"], one["before"], one["after"]) for one in grid["changes"]] == [
         (f"A{n}", str(n - 1), str(n)) for n in range(601, 701)
     ]
+
+
+@pytest.mark.rule("B12.9", "B12.18", "B12.22", "F42.5", "F42.6")
+def test_inserted_and_deleted_rows_are_told_once_and_nothing_that_follows_them(room, use):
+    rows = [[f"item {n}", n * 7 % 11, f"=B{n}*2"] for n in range(1, 13)]
+    ensure = {"op": "ensure_sheet", "sheet": "S"}
+    write = {"op": "set_range", "sheet": "S", "start": "A1", "values": rows}
+    make = {"path": "b.xlsx", "create_if_missing": True}
+    done(use("xlsx_operations", **make, operations=[ensure, write]))
+    room.call("DraftPublish")
+    lines = [
+        {"op": "insert_rows", "sheet": "S", "row": 4, "count": 2},
+        {"op": "delete_rows", "sheet": "S", "from": 10},
+    ]
+    done(use("xlsx_operations", path="b.xlsx", operations=lines))
+
+    first = room.call("ReviewGetDiff", path="b.xlsx")
+    done(use("xlsx_operations", path="b.xlsx", operations=[_set("B9", 99)]))
+    body = room.call("ReviewGetXlsxCellDiff", path="b.xlsx")["body"]
+    window = {"path": "b.xlsx", "sheet": "S", "row_start": 0, "row_count": 20}
+    sides = [
+        {
+            one["cell"]: one
+            for one in room.call("ReviewGetXlsxPreviewGrid", **window, **more)["changes"]
+        }
+        for more in ({}, {"version": "REFERENCE"})
+    ]
+
+    told = [(one["kind"], one["axis"], one["at"], one["count"]) for one in first["body"]["lines"]]
+    assert told == [("inserted", "rows", 4, 2), ("removed", "rows", 8, 1)]
+    assert (first["body"]["cell_count"], first["also"]) == (0, [])
+    assert first["body"]["following"] == {"count": 8, "is_all": True}
+    ends = {"row_start": 3, "row_end": 4, "col_start": 0, "col_end": 0}
+    assert first["focus_hint"] == {"sheet": "S", **ends}
+    assert body["counts"] == {"value": 1, "formula": 0, "result": 1, "style": 0}
+    assert sorted(sides[0]) == ["B9", "C9"]
+    assert sorted(sides[1]) == ["A8", "B7", "B8", "C7", "C8"]
+    assert sides[1]["B7"]["cell_after"] == "B9"
+
+
+def _set(cell: str, value: Any) -> dict[str, Any]:
+    return {"op": "set_cells", "sheet": "S", "cells": [{"cell": cell, "value": value}]}
 
 
 @pytest.mark.rule("B12.9", "B12.13")
@@ -594,12 +644,21 @@ def test_without_a_renderer_a_preview_says_so_and_the_review_works(bare_room):
     ]
     words = room.call("ReviewGetDocxContentDiff", path="d.docx")
     slides = room.call("ReviewGetPptxContentDiff", path="s.pptx")
+    drawn = room.call("ReviewGetPptxDrawnSlide", path="s.pptx")
+    before = room.call("ReviewGetPptxDrawnSlide", path="s.pptx", version="REFERENCE")
+    flow = room.call("ReviewGetDrawnDocument", path="d.docx")
 
     assert [(one["preview_unavailable"], one["reason"]) for one in shown] == [
         (True, "renderer_missing")
     ] * 2
     assert words["body"]["section_count"] == 1
     assert "Hello" in json.dumps(slides)
+    assert ">Hello</text>" in drawn["drawing"]["svg"]
+    assert before == {"drawing": None, "missing": True}
+    assert flow["drawing"]["blocks"][0]["runs"][0]["text"] == "Hello."
+    assert refused(room.call, "ReviewGetPptxDrawnSlide", path="s.pptx", slide_index=7)[1] == (
+        "bad_params"
+    )
     room.call("DraftDiscard")
     for name in ("ReviewGetDocxPreviewPage", "ReviewGetTableDiff", "ReviewGetSummary"):
         assert refused(room.call, name, path="d.docx") == ("NOT_FOUND", "no_draft")
@@ -645,11 +704,16 @@ def test_sheets_sections_and_slides_can_be_looked_at_without_a_draft(room, use):
     grid = room.call("WorkbenchFileGetGrid", path="b.xlsx", row_count=9999)
     section = room.call("WorkbenchFileGetSection", path="d.docx")
     slide = room.call("WorkbenchFileGetSlide", path="p.pptx")
+    drawn = room.call("WorkbenchFileGetDrawnSlide", path="p.pptx")
+    flow = room.call("WorkbenchFileGetDrawnDocument", path="d.docx")
 
     assert grid["cells"][1][1]["value"] == 2
     assert [one["heading"] for one in section["sections"]] == ["Top"]
     assert section["blocks"][1]["pieces"][0]["text"] == "Body."
     assert slide["slide"]["title"] == "Hi"
+    assert drawn["svg"].startswith("<svg")
+    assert drawn["frames"][0]["place"] == "slide 1 shape 1"
+    assert [block["kind"] for block in flow["blocks"]] == ["heading", "paragraph"]
     assert refused(room.call, "WorkbenchFileGetSection", path="d.docx", section_index=9)[0] == (
         "VALIDATION_FAILED"
     )

@@ -120,6 +120,31 @@ def test_tables_are_asked_and_exported_into_the_draft(room, use):
     assert room.draft_bytes("totals.csv") == b"region,total\nnorth,17\nsouth,5\n"
 
 
+@pytest.mark.rule("F25.10", "F28.2")
+def test_a_table_is_read_in_the_dialect_told_and_written_back_in_it(room, use):
+    data = "Sales\r\n\r\nregion~amount\r\nnorth~10\r\nsouth~5\r\n\r\nSource: till\r\n"
+    room.add({"sales.csv": data})
+
+    found = use("table_get_map", path="sales.csv")
+    wrong = use("table_get_map", path="sales.csv", dialect={"delimiter": ";", "header": 0})
+    told = {name: found.value["dialect"][name] for name in ("delimiter", "skip", "header")}
+    done = use(
+        "table_export",
+        path="sales.csv",
+        dialect=told,
+        query="SELECT region, amount * 2 AS amount FROM data WHERE amount > 5",
+        target_path="sales.csv",
+        format="csv",
+    )
+
+    assert told == {"delimiter": "~", "skip": 2, "header": 1}
+    assert wrong.value["column_count"] == 1
+    assert done.ok, done.message
+    assert room.draft_bytes("sales.csv") == (
+        b"Sales\r\n\r\nregion~amount\r\nnorth~20\r\n\r\nSource: till\r\n"
+    )
+
+
 @pytest.mark.needs("corpora")
 def test_documents_and_presentations_are_changed_too(room, use, corpora):
     folder = corpora / "office-fixtures"
@@ -243,6 +268,27 @@ def test_rows_written_under_a_table_are_told_in_the_answer_and_in_the_review(
     assert (warning["code"], warning["count"]) == ("table_not_extended", 1)
     (noted,) = room.call("ReviewGetSummary", path="book.xlsx")["notes"]
     assert noted == f"{note or 'S!A4:B4 set (2 cells)'}; {warning['where']}"
+
+
+@pytest.mark.rule("F35.10", "F16.16", "B13.2")
+def test_inserted_rows_are_told_as_lines_in_the_answer_and_in_the_review(room, use):
+    rows = [[1, "=A1"], [2, "=A2"], [3, "=SUM(A1:A3)"]]
+    made = {"op": "set_range", "sheet": "S", "start": "A1", "values": rows}
+    use("xlsx_operations", path="book.xlsx", operations=[made], create_if_missing=True)
+    room.call("DraftPublish")
+    lines = {"op": "insert_rows", "sheet": "S", "row": 2, "count": 2}
+
+    done = use("xlsx_operations", path="book.xlsx", operations=[lines])
+
+    effects = done.value["effects"]
+    assert effects["changed"] == [
+        {"kind": "row", "where": "S!2:3", "aspect": "inserted", "count": 2}
+    ]
+    assert (effects["collateral"], done.value["new_errors"]) == ([], [])
+    (noted,) = room.call("ReviewGetSummary", path="book.xlsx")["notes"]
+    assert noted == "S: rows 2 to 3 inserted"
+    read = use("read_file", path="book.xlsx", range="A1:B5", cells="both")
+    assert "5\t3\t6 {=SUM(A1:A5)}" in read.value["text"]
 
 
 @pytest.mark.rule("B3.12")

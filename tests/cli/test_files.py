@@ -104,6 +104,25 @@ def test_two_workbooks_are_compared_by_cells(tmp_path, capsys):
     assert "Gone removed 1 changed cell(s)" in lines
 
 
+@pytest.mark.rule("S4.2", "F42.5")
+def test_rows_that_came_or_went_are_a_line_each(tmp_path, capsys):
+    old, new = tmp_path / "a.xlsx", tmp_path / "b.xlsx"
+    rows = [[f"item {n}", n * 7 % 11] for n in range(1, 13)]
+    after = [*rows[:3], ["new", 4], ["newer", 5], *rows[3:8], *rows[9:]]
+    after[7] = [after[7][0], 99]
+    for path, values in ((old, rows), (new, after)):
+        with xlsxwriter.Workbook(str(path)) as file:
+            sheet = file.add_worksheet("S")
+            for at, row in enumerate(values):
+                sheet.write_row(at, 0, row)
+
+    assert main(["file", "diff", str(old), str(new)]) == 0
+
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == ["+ S: rows 4-5 inserted", "- S: row 9 removed: item 9, 8"]
+    assert "  B8 (was B6)  value changed: 9 → 99" in lines
+
+
 @pytest.mark.rule("S4.2", "F27.5")
 def test_a_table_is_asked_with_sql(tmp_path, capsys):
     path = tmp_path / "a.csv"
@@ -119,6 +138,21 @@ def test_a_table_is_asked_with_sql(tmp_path, capsys):
     assert people == "town  n\nOslo  8\nRome  3\n(2 of 2 rows)\n"
     assert refused[-3:-1] == ["    LINE 2: peopel FROM data", "            ^^^^^^"]
     assert json.loads(capsys.readouterr().out)["reason"] == "sql_not_select"
+
+
+@pytest.mark.rule("S4.2", "F25.10")
+def test_a_table_is_asked_in_the_dialect_its_owner_knows(tmp_path, capsys):
+    path = tmp_path / "towns.csv"
+    path.write_text("a;b|c\n1;2|3\n", encoding="utf-8")
+    options = ["--delimiter", "|", "--header", "0", "--json"]
+
+    assert main(["file", "query", str(path), "SELECT * FROM data", *options]) == 0
+    assert json.loads(capsys.readouterr().out)["rows"] == [["a;b", "c"], ["1;2", "3"]]
+    assert main(["file", "map", str(path), *options]) == 0
+    dialect = json.loads(capsys.readouterr().out)["dialect"]
+    assert (dialect["delimiter"], dialect["given"]) == ("|", ["delimiter", "header"])
+    assert main(["file", "map", str(path), "--quote", "ab", "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["reason"] == "bad_value"
 
 
 @pytest.fixture

@@ -116,7 +116,7 @@ def test_the_demo_is_made_once_and_kept(tmp_path, capsys):
     state = json.loads(capsys.readouterr().out)
     assert [one["created"] for one in made] == [True, False]
     assert made[0]["workbench_id"] == made[1]["workbench_id"]
-    assert len(made[0]["tasks"]) == 6
+    assert len(made[0]["tasks"]) == 8
     assert state["model_id"] == "scripted:demo"
 
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from tests.workshop.conftest import Chat, says, story
+from tests.workshop.conftest import Chat, calls, says, story
 
 from backshop.app import Backshop
 from backshop.cli import main
@@ -128,6 +128,30 @@ def test_what_wants_a_look_first_is_marked_in_terminal_history_review_and_python
     assert review.splitlines()[0] == f"! {line}"
     assert review.count(line) == 1
     assert (data["draft_facts_first"], data["draft_facts"][0]) == (1, line)
+
+
+@pytest.mark.rule("F24.15", "S4.2")
+def test_the_review_in_the_terminal_names_formulas_without_a_result(run, tmp_path):
+    run("bench", "create", "Talk")
+    cells = [{"cell": "A1", "value": 1}, {"cell": "B1", "value": "=A1+NOW()"}]
+    write = {"op": "set_cells", "sheet": "S", "cells": cells}
+    call = {"path": "w.xlsx", "operations": [write], "create_if_missing": True}
+    with Backshop.open(tmp_path / "home") as shop:
+        steps = [s for s in story(("w.xlsx", "")) if s["when"].get("turn") != 1]
+        steps.insert(0, calls("implement", 1, ("xlsx_operations", call), item=1))
+        shop.models.play("gap", steps)
+        talk = shop.workshop("Talk")
+        talk.use_model("scripted:gap")
+        talk.send("Write w.xlsx")
+
+    listed, one = run("review", "Talk")[1], run("review", "Talk", "w.xlsx")[1]
+    data = json.loads(run("review", "Talk", "w.xlsx", "--json")[1])
+
+    line = "no result: S!B1: NOW gives another value every time"
+    assert "! 1 formula cell(s) without a result" in listed
+    assert line in listed
+    assert line in one.splitlines()
+    assert data["uncomputed"] == ["S!B1: NOW gives another value every time"]
 
 
 @pytest.mark.rule("W1.4", "S4.2")

@@ -116,6 +116,55 @@ def test_totals_reach_a_new_sheet_and_the_charts_stay(sample):
     assert "50,000" in turn.answer
 
 
+@pytest.mark.rule("M15.6", "F35.1")
+def test_an_inserted_region_takes_sums_shares_and_charts_along(sample):
+    turn = sample.play(TASKS["region"])
+
+    assert sample.changes() == {"budget-2025.xlsx": ("MODIFIED", 0)}
+    old, new = (
+        load_workbook(io.BytesIO(data("budget-2025.xlsx")), data_only=True)
+        for data in (sample.before, sample.after)
+    )
+    year = old["Plan"]["N8"].value + 240_000
+    assert [new["Plan"].cell(7, col).value for col in (1, 2, 13, 14)] == [
+        *("Export", 20_000, 20_000, 240_000)
+    ]
+    assert [new[sheet][cell].value for sheet, cell in (("Plan", "N9"), ("Overview", "B10"))] == [
+        *(year, year)
+    ]
+    assert new["Overview"]["C8"].value == pytest.approx(240_000 / year)
+    goods = new["Costs"]["C4"].value
+    assert goods == round(year * 0.54)
+    after = members(sample.after("budget-2025.xlsx"))
+    refs = {ref for name in after if "/charts/" in name for ref in _refs(after[name])}
+    assert {"Overview!$A$5:$A$9", "Overview!$B$5:$B$9", "Plan!$B$9:$M$9"} <= refs
+    assert f"**{year:,}**" in turn.answer
+
+
+def _refs(chart: bytes) -> list[str]:
+    return re.findall(r"<c:f>(.*?)</c:f>", chart.decode())
+
+
+@pytest.mark.rule("M15.6", "F36.1")
+def test_a_chart_of_the_plan_is_drawn_and_no_cell_changes(sample):
+    turn = sample.play(TASKS["chart"])
+
+    assert sample.changes() == {"budget-2025.xlsx": ("MODIFIED", 0)}
+    book: Any = load_workbook(io.BytesIO(sample.after("budget-2025.xlsx")))
+    (chart,) = book["Plan"]._charts
+    assert (type(chart).__name__, chart.grouping) == ("BarChart", "stacked")
+    assert [one.val.numRef.f for one in chart.series] == [
+        f"Plan!$B${row}:$M${row}" for row in (4, 5, 6, 7)
+    ]
+    before, after = (members(data("budget-2025.xlsx")) for data in (sample.before, sample.after))
+    rows = re.compile(rb"<sheetData>.*</sheetData>", re.DOTALL)
+    sheets = [name for name in before if "/worksheets/sheet" in name and name.endswith(".xml")]
+    assert [rows.findall(after[name]) for name in sheets] == [
+        rows.findall(before[name]) for name in sheets
+    ]
+    assert "**Plan by month**" in turn.answer
+
+
 @pytest.mark.rule("M19.45", "B9.6", "B10.10", "W15.1")
 def test_a_task_can_be_published_taken_back_or_rewound(sample):
     here = {"workbench_id": sample.id}

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 from pptx import Presentation
 from pptx.util import Inches
 
@@ -38,6 +39,35 @@ START: dict[str, list[dict[str, Any]]] = {
         },
         {"op": "merge_cells", "sheet": "Sales", "range": "I1:J1"},
         {"op": "ensure_sheet", "sheet": "Costs"},
+        {
+            "op": "set_range",
+            "sheet": "Costs",
+            "start": "A1",
+            "values": [["Item", "Cost"], ["Rent", 5], ["Rent", 5]],
+        },
+        {"op": "ensure_sheet", "sheet": "Plan"},
+        {"op": "set_range", "sheet": "Plan", "start": "A1", "values": [["North", 3], ["South", 4]]},
+        {"op": "ensure_sheet", "sheet": "Books"},
+        {"op": "set_range", "sheet": "Books", "start": "A1", "values": [["Day", "Sum"], [1, 5]]},
+        {"op": "add_table", "sheet": "Books", "range": "A1:B2", "name": "Ledger"},
+        {"op": "set_name", "name": "Total", "refers_to": "Plan!B1:B2"},
+        {"op": "set_note", "sheet": "Plan", "cell": "B1", "text": "Without tax."},
+        {"op": "set_link", "sheet": "Plan", "range": "A1", "target": "https://example.org/"},
+        {
+            "op": "add_chart",
+            "sheet": "Sales",
+            "cell": "E40",
+            "kind": "column",
+            "data": "Plan!A1:B2",
+        },
+        {"op": "add_conditional_format", "sheet": "Sales", "range": "B2:B3", "kind": "duplicate"},
+        {
+            "op": "set_validation",
+            "sheet": "Costs",
+            "range": "A2:A9",
+            "kind": "list",
+            "values": ["Rent"],
+        },
     ],
     "docx": [
         {
@@ -73,7 +103,11 @@ def files(tmp_path_factory) -> dict[str, Path]:
 def test_the_example_of_an_operation_works_as_it_stands(files, tmp_path, kind, op):
     tool, call = operation_sheet(kind, op).splitlines()[-1].removeprefix("Example: ").split(" ", 1)
     asked = json.loads(call)
-    request = OpsRequest(name=asked["path"], operations=asked["operations"])
+    logo = tmp_path / "logo.png"
+    Image.new("RGB", (40, 20), "navy").save(logo)
+    request = OpsRequest(
+        name=asked["path"], operations=asked["operations"], files={"logo.png": source(logo)}
+    )
 
     done = MODULES[kind].apply_ops(source(files[kind]), request, tmp_path / asked["path"])
 
@@ -96,8 +130,13 @@ def test_a_sheet_names_every_operation_and_field_and_is_short(kind, styles):
     text = operation_sheet(kind)
     signatures = dict(re.findall(r"^- (\w+)\((.*?)\)", text, re.MULTILINE))
 
-    assert list(signatures) == [spec.name for spec in SPECS[kind]] == list(EXAMPLES[kind])
+    everyday = [spec for spec in SPECS[kind] if not spec.topic]
+    assert list(signatures) == [spec.name for spec in everyday]
+    assert {spec.name for spec in SPECS[kind]} == set(EXAMPLES[kind])
     for spec in SPECS[kind]:
+        if spec.topic:
+            assert re.search(rf"^- {spec.topic}: .*\b{spec.name}\b", text, re.MULTILINE)
+    for spec in everyday:
         shown = re.findall(r"(\w+)(\??)", re.sub(r"=\w+", "", signatures[spec.name]))
         told = {name: not mark for name, mark in shown if name not in {"paragraph"}}
         needed = {arg.name for arg in spec.args if arg.required}
@@ -134,3 +173,14 @@ def test_what_has_no_sheet_is_answered_with_what_has_one():
         ("xlsx", "docx", "pptx"),
     )
     assert (no_op.value.reason, no_op.value.hints[0]) == ("unknown_op", "add_slide")
+
+
+@pytest.mark.rule("W7.11")
+def test_several_operations_are_told_at_once_each_with_its_example():
+    text = operation_sheet("xlsx", "set_cells, merge_cells")
+
+    assert re.findall(r"^- (\w+)\(", text, re.MULTILINE) == ["set_cells", "merge_cells"]
+    assert text.count("Example: xlsx_operations") == 2
+    assert text.count("- font_size: ") == 1
+    with pytest.raises(FormatError, match="merge_cell'"):
+        operation_sheet("xlsx", "set_cells,merge_cell")

@@ -352,8 +352,21 @@ SHEET = "xl/worksheets/sheet1.xml"
 @pytest.mark.parametrize(
     ("part", "old", "by", "said"),
     [
-        (SHEET, "<formula>5</formula>", "<formula>6</formula>", "sheet Q1: conditional formats"),
-        (SHEET, "<formula1>0</formula1>", "<formula1>1</formula1>", "sheet Q1: data validation"),
+        (
+            SHEET,
+            "<formula>5</formula>",
+            "<formula>6</formula>",
+            "sheet Q1: conditional format on B1:B2 changed: "
+            "below 5: no format → below 6: no format",
+        ),
+        (
+            SHEET,
+            "<formula1>0</formula1>",
+            "<formula1>1</formula1>",
+            "sheet Q1: validation on B1:B2 changed: "
+            "a whole number between 0; not empty; other values are let in → "
+            "a whole number between 1; not empty; other values are let in",
+        ),
         (SHEET, '<pageMargins left="', '<pageMargins left="1', "sheet Q1: print set-up"),
         (
             SHEET,
@@ -365,7 +378,7 @@ SHEET = "xl/worksheets/sheet1.xml"
             "xl/charts/chart1.xml",
             '<gapWidth val="150"',
             '<gapWidth val="50"',
-            "chart chart1.xml on sheet Q1: colours and look",
+            "Chart 1 on sheet Q1: colours and look",
         ),
         (
             "xl/workbook.xml",

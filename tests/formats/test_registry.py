@@ -34,12 +34,17 @@ def reason_of(call, *args, **kwargs):
         ("a.png", b"\x89PNG\r\n\x1a\n", "read_only_format"),
         ("a.odt", b"PK\3\4", "read_only_format"),
         ("blob", b"\0\1", "read_only_format"),
-        ("a.xlsm", b"PK\3\4", "macro_enabled_read_only"),
+        ("a.docm", b"PK\3\4", "macro_enabled_read_only"),
+        ("a.potm", b"PK\3\4", "macro_enabled_read_only"),
+        ("a.ods", b"PK\3\4", "read_only_format"),
+        ("a.xlsb", b"PK\3\4", "read_only_format"),
+        ("a.xls", b"\xd0\xcf\x11\xe0", "read_only_format"),
+        ("a.xls", b"<html>", "read_only_format"),
         ("a.txt", b"x", "unsupported_format"),
         ("a.xlsx", b"plain", "content_mismatch"),
     ],
 )
-def test_only_office_files_without_macros_take_operations(formats, tmp_path, name, data, reason):
+def test_only_office_files_that_are_written_take_operations(formats, tmp_path, name, data, reason):
     request = OpsRequest(name=name, operations=[{"op": "x"}])
 
     assert reason_of(formats.apply_ops, source(tmp_path, name, data), request, tmp_path / "o") == (

@@ -120,6 +120,19 @@ def test_office_files_are_converted_once_and_kept(tmp_path, corpora):
     assert log.read_text() == "run\n"
 
 
+@pytest.mark.needs("libreoffice", "corpora")
+@pytest.mark.rule("F29.7")
+def test_libreoffice_draws_a_visible_sheet_as_one_page(tmp_path, corpora):
+    book = file_source(corpora / "office-fixtures" / "quarterly_data.xlsx")
+    with Formats(cache=tmp_path / "cache", plugins={}) as formats:
+        sheets = formats.draw_sheet(book)["sheets"]
+        page = formats.render_page(book, 1)
+
+    assert page.available
+    assert isinstance(sheets, list)
+    assert page.page_count == len(sheets)
+
+
 @pytest.mark.needs("corpora")
 @pytest.mark.rule("F29.7")
 def test_a_renderer_that_hangs_is_killed_with_its_children(tmp_path, corpora):

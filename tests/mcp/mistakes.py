@@ -40,7 +40,7 @@ MISTAKES = [
         "cells as an object",
         BOOK,
         {"op": "set_cells", "sheet": "Plan", "cells": {"H1": 5}},
-        ("operations[0].cells: must be a list", "{cell, value?, type?, style?}", '"cell": "D1"'),
+        ("operations[0].cells: must be a list", "{cell, value?, type?, style?}", '"cell":"D1"'),
         {"op": "set_cells", "sheet": "Plan", "cells": [{"cell": "H1", "value": 5}]},
     ),
     office(
@@ -85,7 +85,7 @@ MISTAKES = [
         "one row where rows are meant",
         BOOK,
         {"op": "append_rows", "sheet": "Costs", "values": ["a", 1]},
-        ("operations[0].values[0]", "a row is a list", '"values": [["East", 12, 9.5]]'),
+        ("operations[0].values[0]", "a row is a list", '"values":[["East",12,9.5]]'),
         {"op": "append_rows", "sheet": "Costs", "values": [["a", 1]]},
     ),
     office(
@@ -106,7 +106,7 @@ MISTAKES = [
         "a new sheet by another name",
         BOOK,
         {"op": "add_sheet", "name": "Added"},
-        ("did you mean ensure_sheet?", '{"op": "ensure_sheet", "sheet": "Summary"}'),
+        ("did you mean ensure_sheet?", '{"op":"ensure_sheet","sheet":"Summary"}'),
         {"op": "ensure_sheet", "sheet": "Added"},
     ),
     office(
@@ -155,14 +155,14 @@ MISTAKES = [
         "a slide by another name",
         DECK,
         {"op": "set_slide_text", "slide": 1, "title": "x"},
-        ("operations[0].slide: there is no field slide", "index", '"index": 1'),
+        ("operations[0].slide: there is no field slide", "index", '"index":1'),
         {"op": "set_slide_text", "index": 1, "title": "x"},
     ),
     office(
         "one paragraph to insert",
         REPORT,
         {"op": "insert_paragraph", "after": "Summary", "text": "x"},
-        ("did you mean insert_paragraphs?", "{paragraph | section | text, at?}", '"anchor": {'),
+        ("did you mean insert_paragraphs?", "{paragraph | section | text, at?}", '"anchor":{'),
         {"op": "insert_paragraphs", "anchor": {"paragraph": 0}, "paragraphs": ["x"]},
     ),
     office(

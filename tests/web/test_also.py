@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 
 import pytest
+import xlsxwriter
 from docx import Document
+from openpyxl import Workbook
 from tests.bench.test_also import TRANSITION, deck, with_part
 from tests.web.drafts import Drafting, pages
 
@@ -68,3 +71,46 @@ def test_a_page_put_in_front_stands_beside_nothing_and_the_others_beside_their_o
     assert "Page 2, was 1" in second
     assert "/preview/REFERENCE/0/" in second
     assert "/preview/DRAFT/1/" in second
+
+
+@pytest.mark.rule("F24.15", "U4.2")
+def test_the_page_of_a_workbook_names_formulas_without_a_result_and_why(served):
+    book = Workbook()
+    sheet = book.active
+    assert sheet is not None
+    sheet.title = "S"
+    sheet.append([1, "=A1+TODAY()"])
+    buffer = io.BytesIO()
+    book.save(buffer)
+    bench = served.bench("Books", {"w.xlsx": buffer.getvalue()})
+    change = {"op": "set_cells", "sheet": "S", "cells": [{"cell": "A1", "value": 2}]}
+    Drafting(served, bench).use("xlsx_operations", path="w.xlsx", operations=[change])
+
+    with served.client() as client:
+        page = client.get(f"/bench/{bench}/review?file=w.xlsx").text
+
+    assert "1 formula cell without a result" in page
+    assert "S!B1: TODAY gives another value every time" in page
+
+
+@pytest.mark.rule("F40.5", "F40.10", "U4.2")
+def test_pages_say_that_a_workbook_has_macros_and_show_one_of_another_format(served, tmp_path):
+    path, code = tmp_path / "a.xlsm", tmp_path / "code.bin"
+    code.write_bytes(b"macros")
+    with xlsxwriter.Workbook(str(path)) as made:
+        made.add_vba_project(str(code))
+        made.add_worksheet("S").write(0, 0, 1)
+    data = Path(__file__).parents[1] / "data"
+    others = {f"b.{one}": (data / f"sheets.{one}").read_bytes() for one in ("ods", "xls")}
+    bench = served.bench("Books", {"a.xlsm": path.read_bytes(), **others})
+    wish = {"op": "set_cells", "sheet": "S", "cells": [{"cell": "A1", "value": 2}]}
+    Drafting(served, bench).use("xlsx_operations", path="a.xlsm", operations=[wish])
+
+    with served.client() as client:
+        reviewed = client.get(f"/bench/{bench}/review?file=a.xlsm").text
+        viewed = [client.get(f"/bench/{bench}/file/{name}").text for name in others]
+
+    assert "The workbook has macros. They were not run, and they are as they were." in reviewed
+    for page in viewed:
+        assert "read-only" in page
+        assert "Item 7 \u00e9\u4e2d" in page

@@ -38,7 +38,7 @@ def test_the_first_steps_lead_to_the_sample_and_are_not_shown_again(served, new_
     suggested = page.locator("[data-suggest]").count()
     page.goto(served.address)
 
-    assert suggested == 6
+    assert suggested == 8
     assert page.get_by_role("button", name="Try it with sample files").count() == 0
 
 

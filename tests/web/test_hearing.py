@@ -39,13 +39,13 @@ def test_files_left_conversation_in_the_middle_composer_below(served, new_page):
         return found
 
     left, middle, below = box("#side"), box("#scroll"), box("#composer")
-    for selector in ("#files", ".clutter", ".side-foot a[href='/settings'] svg"):
+    for selector in ("#files", ".clutter", ".side-foot a[href$='/settings'] svg"):
         part = box(selector)
         assert left["x"] <= part["x"]
         assert part["x"] + part["width"] <= middle["x"]
     assert box(".side-foot")["y"] > box(".clutter")["y"]
     assert box(".side-foot")["y"] + box(".side-foot")["height"] > 780  # of 800
-    for selector in (".bench-name", "#model", "nav a[href$='/checkpoints'] svg"):
+    for selector in (".bench-name", "#model", "nav a[href$='/checkpoints']"):
         assert box(selector)["y"] + box(selector)["height"] <= middle["y"]
     assert middle["y"] + middle["height"] <= below["y"]
     modes = page.locator("#composer .segments label").all_inner_texts()
@@ -80,7 +80,7 @@ def test_a_turn_is_announced_step_by_step_and_never_word_by_word(served, new_pag
     wait_for_focus(page, "#review-heading")
 
     said = Counter(heard(page))
-    phases = STEPS & said.keys()  # those that were over before the page read of them are not said
+    phases = STEPS & said.keys()
     tools = said - Counter(
         {
             "A Draft was begun": 1,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 from urllib.parse import quote, urlsplit
 
 import pytest
@@ -316,6 +317,38 @@ def test_a_summary_is_shown_as_text_whatever_it_says(served):
     assert "<strong>Done</strong>" in shown
     assert "&lt;img src=x&gt;" in shown
     assert not re.search(r"<(a|img|script)[ >]", shown)
+
+
+@pytest.mark.rule("B12.9", "F42.5", "U4.2")
+def test_inserted_rows_are_told_and_their_heads_marked(served, new_page):
+    bench = served.bench()
+    draft = Drafting(served, bench)
+    rows = [[f"item {n}", n * 7 % 11, f"=B{n}*2"] for n in range(1, 13)]
+    first: list[dict[str, Any]] = [{"op": "ensure_sheet", "sheet": "S"}]
+    first += [{"op": "set_range", "sheet": "S", "start": "A1", "values": rows}]
+    draft.use("xlsx_operations", path="b.xlsx", operations=first)
+    draft.call("DraftPublish")
+    lines = [
+        {"op": "insert_rows", "sheet": "S", "row": 4, "values": [["<b>new</b>", 1]]},
+        {"op": "delete_rows", "sheet": "S", "from": 9},
+    ]
+    draft.use("xlsx_operations", path="b.xlsx", operations=lines)
+    page = new_page()
+    page.goto(f"{served.address}/bench/{bench}/review?file=b.xlsx")
+    page.locator(".grid-rowhead.marked").first.wait_for()
+
+    told = page.locator(".lines-moved li").all_inner_texts()
+    heads = page.locator(".grid-rowhead.marked").all_inner_texts()
+    with served.client() as client:
+        plain = client.get(f"/bench/{bench}/review", params={"file": "b.xlsx"}).text
+
+    assert told == ["+ S: row 4 inserted", "− S: row 8 removed item 8, 1, =B8*2"]
+    assert [text.split() for text in heads] == [
+        ["+4", "inserted"],
+        ["−9", "1", "row", "removed", "before", "this"],
+    ]
+    assert 'class="num added"' in plain
+    assert page.locator(".cell-list").inner_text().count("<b>new</b>") == 1
 
 
 @pytest.mark.rule("U1.5", "B11.8")

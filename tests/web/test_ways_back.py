@@ -18,7 +18,7 @@ def workbook(names: list[str], rows: int, add: int) -> bytes:
     for name in names:
         sheet = made.create_sheet(name)
         for row in range(rows):
-            sheet.append([row + add, "same", f"=A{row + 1}*2"])
+            sheet.append([row * 3 + add, "same", f"=A{row + 1}*2"])
     buffer = io.BytesIO()
     made.save(buffer)
     return buffer.getvalue()

@@ -22,9 +22,9 @@ TOOLS = {tool.name: tool for tool in agent_tools()}
 OPEN = {"xlsx_operations", "docx_operations", "pptx_operations"}
 MANY_OPTIONAL = {  # more than a strict call should write as null (M9.10)
     *("read_file", "search_files", "replace_in_files", "copy_assets"),
-    "table_update_from_export",
+    *("table_export", "table_update_from_export"),
 }
-LIST_MAX_BYTES = 13_000
+LIST_MAX_BYTES = 14_000
 USER = Message(role=Role.USER, text="Hi")
 VALUE = {"string", "number", "integer", "boolean", "null"}
 

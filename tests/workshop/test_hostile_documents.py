@@ -104,6 +104,13 @@ def escapes(other: str, folder: Path) -> list[Order]:
             for one in ({"value": webservice}, {"value": "=cmd|'/c calc'!A0"})
         ),
         ("xlsx_operations", {**book, "copy_from": f"../../{other}/published/secret.xlsx"}),
+        *(
+            (
+                "xlsx_operations",
+                {**book, "operations": [{**cell, "op": "add_image", "cell": "E1", "image": way}]},
+            )
+            for way in (*ways, f"../../{other}/published/secret.png")
+        ),
         *(("table_query", {"path": "data.csv", "query": one}) for one in sql),
         ("table_export", {"path": "data.csv", "target_path": "../out.csv", "format": "csv"}),
         ("write_text_file", {"path": "paper.pdf", "content": "x"}),

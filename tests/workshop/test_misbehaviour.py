@@ -290,8 +290,10 @@ REACHING: list[tuple[str, dict[str, Any]]] = [
     ("table_query", {"path": "t.csv", "query": f"SELECT * FROM '{AWAY}'"}),
     ("table_query", {"path": "t.csv", "query": "INSTALL httpfs; LOAD httpfs; SELECT 1"}),
     ("xlsx_operations", {"path": "n.xlsx", "copy_from": AWAY, "operations": []}),
+    ("xlsx_operations", {"path": "n.xlsx", "create_new": True, "operations": [
+        {"op": "add_image", "sheet": "S", "cell": "A1", "image": AWAY}]}),
     ("copy_assets", {"source_path": AWAY, "target_path": "n.docx", "assets": []}),
-]
+]  # fmt: skip
 
 
 @pytest.mark.rule("M4.4", "M4.1")

@@ -11,10 +11,20 @@ from typing import Any
 
 import click
 
-from backshop.formats import Formats, Json, Kind, Selector, Source, TextDiff, told_sheets, unsaid
+from backshop.formats import (
+    DialectWish,
+    Formats,
+    Json,
+    Kind,
+    Selector,
+    Source,
+    TextDiff,
+    told_sheets,
+    unsaid,
+)
 
 from .door import Door, DoorGroup, clean, clean_lines, is_terminal, pass_door, table
-from .draft.also import also_lines, cell_text
+from .draft.also import also_lines, cell_text, line_texts, moved_from
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _MAX_ROWS = 20  # of a list in a map, for people
@@ -28,13 +38,34 @@ def file() -> None:
     """Map, read, query or compare files; they are only read."""
 
 
+def _dialect_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options that say how a delimited file is written."""
+    options = (
+        click.option("--delimiter", help="Of a csv file; a space behind it: with spaces around."),
+        click.option("--quote", help="Of a csv file; empty: nothing is quoted."),
+        click.option("--escape", help="Of a csv file: a backslash, or empty for doubled quotes."),
+        click.option("--skip", type=int, help="Lines of a csv file above its table."),
+        click.option("--header", type=int, help="Rows of column names of a csv file, 0 to 3."),
+        click.option("--encoding", help="Of a csv file, like cp1252."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
 @file.command("map")
 @click.argument("path", type=_FILE)
+@_dialect_options
 @pass_door
-def map_(door: Door, path: Path) -> None:
+def map_(door: Door, /, path: Path, **dialect: Any) -> None:
     """Show what is inside PATH: sheets, sections, slides, pages, columns."""
+    wish = DialectWish(**dialect)
     with _formats(door) as formats:
-        door.show(formats.get_map(formats.source(path)), _outline)
+        source = formats.source(path)
+        if wish.given:
+            door.show(formats.open_table(source, dialect=wish).get_map(), _outline)
+        else:
+            door.show(formats.get_map(source), _outline)
 
 
 @file.command()
@@ -42,7 +73,7 @@ def map_(door: Door, path: Path) -> None:
 @click.option("--chunk", "chunk_index", type=int, help="A chunk the map lists, from 0.")
 @click.option("--sheet", help="Sheet of a workbook.")
 @click.option("--range", "range", help="Cells of a sheet, like A1:E50.")
-@click.option("--cells", help="values, formulas or both.")
+@click.option("--cells", help="values, formulas, both, or notes (notes and links).")
 @click.option("--section", help="Heading or number of a document's section.")
 @click.option("--paragraphs", help="Paragraphs of a section, like 3-9.")
 @click.option("--slide", "slide_index", type=int, help="Slide, from 0.")
@@ -74,13 +105,25 @@ def read(door: Door, /, path: Path, **selector: Any) -> None:
 @click.option("--range", "range_", help="Cells of a sheet, like A1:E50.")
 @click.option("--rows", default=100, show_default=True, help="How many rows to show.")
 @click.option("--offset", default=0, show_default=True, help="Rows to leave out before them.")
+@_dialect_options
 @pass_door
 def query(
-    door: Door, path: Path, sql: str, sheet: str | None, range_: str | None, rows: int, offset: int
+    door: Door,
+    /,
+    path: Path,
+    sql: str,
+    sheet: str | None,
+    range_: str | None,
+    rows: int,
+    offset: int,
+    **dialect: Any,
 ) -> None:
     """Ask the table in PATH with one SELECT; the table is called `data`."""
+    wish = DialectWish(**dialect)
     with _formats(door) as formats:
-        asked = formats.open_table(formats.source(path), sheet, range_)
+        asked = formats.open_table(
+            formats.source(path), sheet, range_, dialect=wish if wish.given else None
+        )
         found = asked.query(sql, window_rows=rows, window_offset=offset)
     door.show(found, _result)
 
@@ -95,10 +138,12 @@ def diff(door: Door, old: Path, new: Path) -> None:
         before, after = formats.source(old), formats.source(new)
         if {formats.classify(before).kind, formats.classify(after).kind} == {Kind.XLSX}:
             cells = formats.diff_cells(before, after)
-            told = told_sheets(_sheets(cells))
+            told = told_sheets(_listed(cells, "sheets"), _listed(cells, "lines"))
             same = before.sha256 == after.sha256
             rest = {} if same else formats.diff_rest(before, after)
-            also = unsaid(rest, told, is_anything_told=bool(_sheets(cells))) if rest else []
+            also = (
+                unsaid(rest, told, is_anything_told=bool(_listed(cells, "sheets"))) if rest else []
+            )
             door.show({**cells, "also": also}, lambda value: _and_also(_cells(value), also))
             return
         found = formats.diff_text(before, after)
@@ -205,8 +250,8 @@ def _painted(text: str, kind: str) -> str:
     return click.style(text, fg=_COLOURS.get(kind))
 
 
-def _sheets(cells: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    found: Sequence[Mapping[str, Any]] = cells["sheets"]
+def _listed(cells: Mapping[str, Any], name: str) -> Sequence[Mapping[str, Any]]:
+    found: Sequence[Mapping[str, Any]] = cells[name]
     return found
 
 
@@ -217,7 +262,7 @@ def _and_also(text: str, also: Sequence[Mapping[str, Any]]) -> str:
 
 def _cells(value: Mapping[str, Any]) -> str:
     """Return a cell diff for people."""
-    lines: list[str] = []
+    lines = list(line_texts(value["lines"], value["following"]))
     for sheet in value["sheets"]:
         marks = [word for word in ("added", "removed") if sheet.get(word)]
         if sheet.get("renamed_from"):
@@ -227,7 +272,7 @@ def _cells(value: Mapping[str, Any]) -> str:
             title = clean(str(sheet.get("name") or sheet.get("sheet") or ""))
             number = f"  {sheet['cell_count']} changed cell(s)" if sheet["cell_count"] else ""
             lines.append(f"{title} {' '.join(marks)}".rstrip() + number)
-        lines += [f"  {cell['cell']}  {cell_text(cell)}" for cell in cells]
+        lines += [f"  {cell['cell']}{moved_from(cell)}  {cell_text(cell)}" for cell in cells]
     if value.get("more"):
         lines.append(f"… {value['more']} more")
     return "\n".join(lines) or "no differences"

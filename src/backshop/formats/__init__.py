@@ -5,8 +5,17 @@ from __future__ import annotations
 from backshop.base.place import FILE, Place
 
 from .cache_purge import forget
+from .cell_range import cells_in, remaining
 from .diff.line_diff import DiffLine, Hunk, RowChange, TableDiff, TextDiff
-from .diff.remainder import in_pages, told_sheets, told_slides, uncompared, unsaid, without_facts
+from .diff.remainder import (
+    in_pages,
+    lines_said,
+    told_sheets,
+    told_slides,
+    uncompared,
+    unsaid,
+    without_facts,
+)
 from .errors import FormatError, fail, reasons
 from .find import Needle
 from .kind import TAIL_BYTES, FileKind, check_end, classify, kind_of_name
@@ -36,7 +45,10 @@ from .protocol import (
 from .registry import Formats
 from .samples import SAMPLES, write_samples
 from .selection.change_unit import GROUPS, ChangeUnit, Relocated, unit_id
+from .text.dialect_wish import DialectWish
 from .warning import NOTED, Warn
+from .write.operation import named_files
+from .xlsx.calculation.uncomputed import said as why_uncomputed
 
 __all__ = [
     "FILE",
@@ -47,6 +59,7 @@ __all__ = [
     "Applied",
     "ChangeUnit",
     "ChunkInfo",
+    "DialectWish",
     "DiffLine",
     "Effect",
     "Effects",
@@ -74,6 +87,7 @@ __all__ = [
     "TextDiff",
     "TextQuery",
     "Warn",
+    "cells_in",
     "check_end",
     "classify",
     "explained",
@@ -82,16 +96,20 @@ __all__ = [
     "forget",
     "in_pages",
     "kind_of_name",
+    "lines_said",
     "members",
+    "named_files",
     "operation_sheet",
     "parse_place",
     "reasons",
+    "remaining",
     "spelled",
     "told_sheets",
     "told_slides",
     "uncompared",
     "unit_id",
     "unsaid",
+    "why_uncomputed",
     "without_facts",
     "write_samples",
 ]

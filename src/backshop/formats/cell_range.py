@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import lru_cache
 
 _COLUMNS = 16_384
+_RANGE = re.compile(r"(.*!)([A-Z]{1,3})([0-9]{1,7})(?::([A-Z]{1,3})([0-9]{1,7}))?", re.S)
+_MOST_CELLS = 200_000  # of one range that is looked at cell by cell
 Rectangle = tuple[int, int, int, int]
 """First row, first column, last row, last column."""
 
@@ -62,3 +65,62 @@ def runs(numbers: Iterable[int]) -> list[tuple[int, int]]:
         else:
             found.append((number, number))
     return found
+
+
+def remaining(ranges: Iterable[str], taken: Iterable[str]) -> list[str]:
+    """Return what is left of ranges such as `Sheet!B2:B9` without the cells of others.
+
+    What is no range of cells, or one too large to go through, stays as it is.
+    """
+    gone: dict[str, list[Rectangle]] = {}
+    for place in taken:
+        if (found := _parsed(place)) is not None:
+            gone.setdefault(found[0], []).append(found[1])
+    out: list[str] = []
+    for place in ranges:
+        found = _parsed(place)
+        if found is None or not (others := _meeting(found[1], gone.get(found[0], []))):
+            out.append(place)
+            continue
+        head, (top, left, bottom, right) = found
+        cells = (
+            (row, col)
+            for row in range(top, bottom + 1)
+            for col in range(left, right + 1)
+            if not any(a <= row <= c and b <= col <= d for a, b, c, d in others)
+        )
+        out.extend(head + _named(one) for one in rectangles(cells))
+    return out
+
+
+def cells_in(place: str) -> int:
+    """Return how many cells a range such as `Sheet!B2:B9` has; anything else counts as one."""
+    found = _parsed(place)
+    if found is None:
+        return 1
+    top, left, bottom, right = found[1]
+    return (bottom - top + 1) * (right - left + 1)
+
+
+def _parsed(place: str) -> tuple[str, Rectangle] | None:
+    match = _RANGE.fullmatch(place)
+    if match is None:
+        return None
+    col, row = column_number(match[2]), int(match[3])
+    last = (int(match[5]), column_number(match[4])) if match[4] else (row, col)
+    count = (last[0] - row + 1) * (last[1] - col + 1)
+    return (match[1], (row, col, *last)) if 0 < count <= _MOST_CELLS else None
+
+
+def _meeting(one: Rectangle, others: Iterable[Rectangle]) -> list[Rectangle]:
+    return [
+        two
+        for two in others
+        if one[0] <= two[2] and two[0] <= one[2] and one[1] <= two[3] and two[1] <= one[3]
+    ]
+
+
+def _named(one: Rectangle) -> str:
+    first = f"{column_name(one[1])}{one[0]}"
+    last = f"{column_name(one[3])}{one[2]}"
+    return first if first == last else f"{first}:{last}"

@@ -17,7 +17,13 @@ from pathlib import Path
 from backshop.base import limits as numbers
 
 from .errors import fail
-from .kind import FileKind, classify, kind_of_name
+from .kind import (
+    OTHER_WORKBOOKS,
+    FileKind,
+    classify,
+    kind_of_name,
+    refuse_read_only_name,
+)
 from .package.guard import check_size
 from .protocol import Applied, Kind, Limits, OpsRequest, Source
 from .worker.pool import Pool
@@ -113,6 +119,8 @@ class Dispatcher:
         module, kind = self.readable(source)
         if kind not in OFFICE:
             raise fail("unsupported_format", f"{source.name!r} is not an office file")
+        if source.extension in OTHER_WORKBOOKS:
+            raise fail("unsupported_format", f"the looks of {source.name!r} are not read")
         return module
 
     def writable(self, existing: Source | None, name: str) -> Kind:
@@ -123,13 +131,10 @@ class Dispatcher:
             found = replace(existing, name=name)
             kind = self.classify(found)
             check_size(found, kind.kind, self.limits)
-        ending = Path(name).suffix.lower()
-        if ending in {".xlsm", ".xltm", ".docm", ".dotm", ".pptm", ".potm"}:
-            raise fail("macro_enabled_read_only", "a file with macros is never changed")
+        refuse_read_only_name(name)
         what = kind.kind if kind is not None else promised
-        if what is None or what in {Kind.PDF, Kind.ODT, Kind.IMAGE, Kind.BINARY}:
-            hints = ("create a .docx instead",) if what is Kind.ODT else ()
-            raise fail("read_only_format", f"{name!r} is only read", hints=hints)
+        if what is None or what is Kind.BINARY:
+            raise fail("read_only_format", f"{name!r} is only read")
         return what
 
     def read_call(
@@ -236,9 +241,15 @@ def _absolute(value: object) -> object:
         return value.absolute()
     if isinstance(value, Source):
         return replace(value, path=value.path.absolute())
-    if isinstance(value, OpsRequest) and value.copy_from is not None:
-        path = value.copy_from.path.absolute()
-        return replace(value, copy_from=replace(value.copy_from, path=path))
+    if isinstance(value, OpsRequest):
+        copied = value.copy_from
+        return replace(
+            value,
+            copy_from=copied and replace(copied, path=copied.path.absolute()),
+            files={
+                name: replace(file, path=file.path.absolute()) for name, file in value.files.items()
+            },
+        )
     return value
 
 
@@ -247,4 +258,5 @@ def _paths(args: tuple[object, ...]) -> tuple[str, ...]:
     sources = [arg for arg in args if isinstance(arg, Source)]
     requests = [arg for arg in args if isinstance(arg, OpsRequest)]
     sources += [request.copy_from for request in requests if request.copy_from is not None]
+    sources += [file for request in requests for file in request.files.values()]
     return tuple(str(source.path.absolute()) for source in sources)

@@ -14,7 +14,9 @@ _CELL = re.compile(r"(.*!)([A-Z]{1,3})([0-9]{1,7})", re.S)
 _ROWS = re.compile(r"(.*!)([0-9]{1,7}):([0-9]{1,7})", re.S)
 _COLUMNS = re.compile(r"(.*!)([A-Z]{1,3}):([A-Z]{1,3})", re.S)
 _NUMBERED = re.compile(r"((?:body|slide) (?:.* )?)([0-9]{1,7})", re.S)
-_NAMED = frozenset({"sheet", "part"})  # known by names: `Q1` and `Q2` are no neighbours
+_NAMED = frozenset(
+    {"sheet", "part", "chart", "picture", "conditional format", "validation", "name"}
+)  # known by names: `Q1` and `Q2` are no neighbours
 
 
 class OneEffect(Protocol):

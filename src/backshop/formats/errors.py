@@ -72,12 +72,13 @@ _REASONS: dict[type[FormatError], str] = {
         unsupported_format read_only_format macro_enabled_read_only signed_document sheet_protected
         content_mismatch bad_selector bad_range bad_index unknown_sheet unknown_section
         unknown_slide unknown_column unknown_op missing_field unknown_field bad_type bad_value
-        op_conflict bad_sheet_name name_conflict last_sheet unsafe_formula uncached_formula no_match
-        ambiguous_match unknown_asset asset_target_missing sql_not_select sql_multiple_statements
-        sql_forbidden_table sql_forbidden_function sql_error""",
+        op_conflict bad_sheet_name name_conflict last_sheet unsafe_formula unsafe_link
+        uncached_formula no_match ambiguous_match unknown_asset asset_target_missing
+        sql_not_select sql_multiple_statements sql_forbidden_table sql_forbidden_function
+        sql_error""",
     Unreadable: """
         encrypted_file corrupt_file archive_bomb xml_dtd_forbidden timeout memory_limit
-        bad_encoding ragged_rows sql_timeout""",
+        bad_encoding sql_timeout""",
     Unwritable: "verify_failed",
     Unsafe: "archive_path_escape guard_refused",
     TooLarge: "too_large",

@@ -83,6 +83,8 @@ _FORMULAS = frozenset(("f", "formula", "formula1", "formula2", "definedname"))
 _TEXT_PARTS = frozenset((".svg", ".htm", ".html", ".mht", ".rtf", ".txt", ".css", ".json"))
 _PACKAGES = frozenset((Kind.XLSX, Kind.DOCX, Kind.PPTX, Kind.ODT))
 
+_BINARY = frozenset((".xls", ".xlt", ".xlsb"))
+
 Hosts = Counter[tuple[str, str]]
 """How often a host is named in which way; an address whose host cannot be read has none."""
 
@@ -93,6 +95,8 @@ def get_inventory(source: Source, kind: str) -> JsonObject:
     `{"hosts": [[host, way, count], …], "units": {kind: count}, "named": [[kind, id, name], …]}`
     """
     what = Kind(kind)
+    if source.extension in _BINARY:
+        raise fail("unsupported_format", f"{source.name!r} is not looked into for hosts")
     if what in _PACKAGES:
         hosts, units, named = _package(scan(source), what)
     elif what in (Kind.TEXT, Kind.CSV):

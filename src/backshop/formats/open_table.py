@@ -14,6 +14,7 @@ from backshop.base import limits as numbers
 
 from .dispatch import Dispatcher
 from .protocol import Applied, Json, JsonObject, Map, Source, as_object
+from .text.dialect_wish import DialectWish
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,7 @@ class OpenTable:
     sheet: str | None = None
     range: str | None = None
     header_row: int | None = None
+    dialect: DialectWish | Json = None
 
     def get_map(self) -> dict[str, Json]:
         """Return columns, types, size and how the file is written (F27.1)."""
@@ -68,4 +70,9 @@ class OpenTable:
         return self._do.table_read(function, self.source, self._region(), arguments)
 
     def _region(self) -> dict[str, object]:
-        return {"sheet": self.sheet, "range": self.range, "header_row": self.header_row}
+        return {
+            "sheet": self.sheet,
+            "range": self.range,
+            "header_row": self.header_row,
+            "dialect": self.dialect,
+        }

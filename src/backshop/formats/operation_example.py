@@ -1,7 +1,7 @@
 """An example of every operation on office files, as operation sheets show it (W7.11).
 
-Each works on a file that has what it names: sheets Sales and Costs, the heading Results, a table,
-three slides. A test runs them all.
+Each works on a file that has what it names: sheets Sales, Costs and Plan, a name, a note, a link,
+the heading Results, a table, three slides. A test runs them all.
 """
 
 from __future__ import annotations
@@ -45,7 +45,63 @@ EXAMPLES: Mapping[str, Mapping[str, JsonObject]] = {
         "set_column_widths": {"sheet": "Sales", "columns": [{"column": "A", "width": 18}]},
         "set_row_heights": {"sheet": "Sales", "rows": [{"row": 1, "height": 24}]},
         "freeze_panes": {"sheet": "Sales", "row": 1},
+        "insert_rows": {"sheet": "Sales", "row": 3, "values": [["East", 12, 9.5]]},
+        "delete_rows": {"sheet": "Sales", "from": 2, "to": 3},
+        "insert_columns": {"sheet": "Sales", "column": "C", "values": [["Tax"], [0.2], [0.1]]},
+        "delete_columns": {"sheet": "Sales", "from": "C"},
         "set_autofilter": {"sheet": "Sales", "range": "A1:C3"},
+        "sort_range": {
+            "sheet": "Sales",
+            "range": "A1:C3",
+            "by": [{"column": "Orders", "order": "descending"}],
+        },
+        "remove_duplicates": {"sheet": "Costs", "range": "A1:B3", "columns": ["Item"]},
+        "add_chart": {
+            "sheet": "Sales",
+            "cell": "E5",
+            "kind": "column",
+            "data": "A1:B3",
+            "title": "Orders",
+            "y_title": "Pieces",
+        },
+        "change_chart": {"sheet": "Sales", "chart": "Chart 1", "kind": "line", "title": "Orders"},
+        "add_image": {"sheet": "Sales", "cell": "E20", "image": "logo.png", "width": 120},
+        "delete_drawing": {"sheet": "Sales", "name": "Chart 1"},
+        "add_table": {
+            "sheet": "Sales",
+            "range": "A1:C3",
+            "name": "Orders",
+            "totals": [{"column": "Orders", "function": "sum"}],
+        },
+        "change_table": {"table": "Ledger", "range": "A1:B9", "style": "TableStyleLight9"},
+        "delete_table": {"table": "Ledger"},
+        "copy_range": {"sheet": "Sales", "range": "A1:C3", "to_sheet": "Costs", "to": "E1"},
+        "move_range": {"sheet": "Sales", "range": "A2:C3", "to": "A10"},
+        "copy_sheet": {"sheet": "Sales", "new_name": "Sales 2027"},
+        "move_sheet": {"sheet": "Costs", "position": 0},
+        "set_sheet_state": {"sheet": "Costs", "state": "hidden"},
+        "add_conditional_format": {
+            "sheet": "Sales",
+            "range": "B2:B3",
+            "kind": "greater_than",
+            "value": 100,
+            "style": {"fill_color": "#FFC7CE"},
+        },
+        "delete_conditional_format": {"sheet": "Sales", "number": 1},
+        "set_validation": {
+            "sheet": "Costs",
+            "range": "A2:A9",
+            "kind": "list",
+            "values": ["Rent", "Paper"],
+            "error": "Rent or Paper",
+        },
+        "delete_validation": {"sheet": "Costs", "range": "A2:A9"},
+        "set_name": {"name": "OrderList", "refers_to": "Sales!A2:C3"},
+        "delete_name": {"name": "Total"},
+        "set_note": {"sheet": "Sales", "cell": "B2", "text": "Counted twice."},
+        "delete_note": {"sheet": "Plan", "cell": "B1"},
+        "set_link": {"sheet": "Sales", "range": "A2", "target": "Costs!A1", "tooltip": "Costs"},
+        "delete_link": {"sheet": "Plan", "range": "A1"},
         "summarize_by_category": {
             "sheet": "Costs",
             "source_sheets": ["Sales"],

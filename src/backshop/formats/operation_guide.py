@@ -18,7 +18,7 @@ _WRITTEN_WRONG = frozenset(
 def operation_sheet(kind: str, op: str | None = None) -> str:
     """Return the operations of `xlsx`, `docx` or `pptx` with fields, units and an example.
 
-    With `op` that operation alone, with an example of its own.
+    With `op` that operation alone, or several that commas part, each with an example of its own.
 
     Raises:
         FormatError: `unsupported_format`, `unknown_op`; the hints name what there is.
@@ -40,6 +40,8 @@ def explained(error: FormatError, name: str, operations: Json) -> FormatError:
         len(error.hints) == 1 and ".op:" in (error.detail or "")
     )
     near = error.hints[0] if is_near and error.hints else None
+    if near is not None and " " in near:  # what can be done instead of what is not offered
+        return error
     told = operation_sheet(kind.value, near or _named(operations, place[1]))
     kept = () if error.reason == "unknown_field" else error.hints[: MAX_HINTS - 1]
     return fail(error.reason, error.message, detail=error.detail, hints=(*kept, told))

@@ -35,7 +35,7 @@ from backshop.base import limits as numbers
 from .effect_range import RANGES_MAX, EffectRange, joined, joined_places
 from .warning import Warn
 
-MAP_VERSION = 1
+MAP_VERSION = 2
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 JsonObject: TypeAlias = Mapping[str, Json]
@@ -79,6 +79,24 @@ class Limits:
     sql_threads: int = numbers.SQL_THREADS
     sql_spill_bytes: int = numbers.SQL_SPILL_BYTES
     preview_cache_bytes: int = numbers.PREVIEW_CACHE_BYTES
+
+    @classmethod
+    def for_files(cls, max_file_bytes: int) -> Limits:
+        """Return the limits for files up to a size; what a larger one unpacks to grows with it.
+
+        Twenty times the file in all and ten times in one part, as it is by default (F40.21).
+        """
+        plain = cls()
+        if max_file_bytes <= plain.max_file_bytes:
+            return cls(max_file_bytes=max_file_bytes)
+        total, part = numbers.ARCHIVE_HARD_MAX_BYTES, numbers.PART_HARD_MAX_BYTES
+        return cls(
+            max_file_bytes=max_file_bytes,
+            archive_bytes=min(max(plain.archive_bytes, 20 * max_file_bytes), total),
+            part_bytes=min(max(plain.part_bytes, 10 * max_file_bytes), part),
+            map_timeout_s=numbers.LARGE_FILE_TIMEOUT_S,
+            read_timeout_s=numbers.LARGE_FILE_TIMEOUT_S,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,6 +291,7 @@ class OpsRequest:
     create_new: bool | None = None
     create_if_missing: bool | None = None
     copy_from: Source | None = None
+    files: Mapping[str, Source] = field(default_factory=dict)  # by the names operations give them
     recalculate: bool = True  # xlsx: formats.recalculate (F24.11)
 
 
@@ -280,7 +299,8 @@ class OpsRequest:
 class Effect:
     """One thing that differs between before and after (F16.13).
 
-    `kind`: cell, row, column, sheet, paragraph, table, slide, shape, notes, line, style, part.
+    `kind`: cell, row, column, sheet, chart, picture, conditional format, validation, note, link,
+    name, paragraph, table, slide, shape, notes, line, style, part.
     `where` addresses it (`Ledger!C7`, `body 12`, `slide 3`, `lines 4-9`, `xl/workbook.xml`);
     `aspect` says what differs: value, formula, style, structure, added, removed. `now` is what
     stands there after the write, short, where that is worth telling.

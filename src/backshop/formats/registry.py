@@ -17,11 +17,11 @@ from .diff.remainder import Entry
 from .dispatch import BUILTIN, HERE, OFFICE, Dispatcher, discover
 from .errors import FormatError, fail
 from .find import Needle
-from .kind import FileKind, kind_of_name, require_text_name
+from .kind import OTHER_WORKBOOKS, FileKind, kind_has_notes, kind_of_name, require_text_name
 from .map_cache import MapCache
 from .open_table import OpenTable
 from .package.guard import check_size
-from .picture.rendering import Preview, Renderer
+from .picture.rendering import MAX_SCALE, MIN_SCALE, Preview, Renderer
 from .protocol import (
     MAP_VERSION,
     Applied,
@@ -40,6 +40,7 @@ from .protocol import (
 )
 from .selection.change_unit import ChangeUnit, Relocated
 from .separation import Separation
+from .text.dialect_wish import DialectWish
 from .window import shorten
 
 T = TypeVar("T")
@@ -49,10 +50,8 @@ _LEVELS = {"prompt": numbers.MAP_PROMPT_MAX_BYTES, "full": numbers.MAP_FULL_MAX_
 _INVENTORY = "inventory-1"  # the number counts on when what is looked for does
 _NO_FILE: JsonObject = {"hosts": (), "hosts_left_out": 0, "units": {}, "named": ()}
 _IN_PARTS = frozenset({Kind.DOCX, Kind.XLSX, Kind.PPTX, Kind.ODT})
-_EXTRACTED = {
-    "extract_document": frozenset({Kind.DOCX, Kind.ODT}),
-    "extract_deck": frozenset({Kind.PPTX}),
-}
+_DOCUMENTS, _DECKS = frozenset({Kind.DOCX, Kind.ODT}), frozenset({Kind.PPTX})
+_EXTRACTED = {"extract_document": _DOCUMENTS, "extract_deck": _DECKS}
 
 
 class Formats:
@@ -152,7 +151,11 @@ class Formats:
     def read(self, source: Source, selector: Selector | None = None) -> Read:
         """Return a part of a file as text (F5.2)."""
         module, _ = self._do.readable(source)
-        return _a(Read, self._do.read_call(module, "read", source, selector or Selector()))
+        is_slow = source.size_bytes >= numbers.LARGE_CONTENT_BYTES // 4
+        is_slow = is_slow or source.extension in OTHER_WORKBOOKS  # all of it is gone through
+        most = self.limits.map_timeout_s if is_slow else self.limits.read_timeout_s
+        call = (module, "read", source, selector or Selector())
+        return _a(Read, self._do.read_call(*call, timeout_s=most))
 
     def search(self, source: Source, query: TextQuery, timeout_s: float | None = None) -> Found:
         """Return where a file has a text (F33), in at most the time of a map."""
@@ -217,6 +220,45 @@ class Formats:
         # a sheet that is not written as usual is surveyed, which takes the time of a map
         return as_object(self._do.map_call(module, "extract_grid", source, *window))
 
+    def draw_sheet(
+        self,
+        source: Source,
+        sheet: str | None = None,
+        row_start: int = 0,
+        col_start: int = 0,
+        row_count: int = numbers.GRID_MAX_ROWS,
+        col_count: int = numbers.GRID_MAX_COLUMNS,
+    ) -> JsonObject:
+        """Return a window of a sheet drawn as SVG, and what stands where in it (F43.15).
+
+        Raises:
+            FormatError: `bad_range`, `unknown_sheet`, `unsupported_format`, and those of reads.
+        """
+        self._workbook(source)
+        window = (sheet, row_start, col_start, row_count, col_count)
+        return self._renderer.drawing(source, "draw_sheet", *window)
+
+    def draw_sheet_picture(
+        self,
+        source: Source,
+        sheet: str | None = None,
+        row_start: int = 0,
+        col_start: int = 0,
+        row_count: int = numbers.GRID_MAX_ROWS,
+        col_count: int = numbers.GRID_MAX_COLUMNS,
+        scale: float = 1.0,
+    ) -> Preview:
+        """Return the same drawing as PNG; `page_count` is the number of sheets (F43.15)."""
+        self._workbook(source)
+        if not MIN_SCALE <= scale <= MAX_SCALE:
+            raise fail("bad_value", f"a scale is from {MIN_SCALE} to {MAX_SCALE}")
+        window = (sheet, row_start, col_start, row_count, col_count)
+        return self._renderer.drawing_picture(source, "draw_sheet_png", *window, scale)
+
+    def _workbook(self, source: Source) -> None:
+        if self._do.readable(source)[1] is not Kind.XLSX:
+            raise fail("unsupported_format", f"{source.name!r} has no sheets")
+
     def diff_cells(
         self,
         before: Source,
@@ -238,11 +280,12 @@ class Formats:
         col_start: int = 0,
         row_count: int = numbers.GRID_MAX_ROWS,
         col_count: int = numbers.GRID_MAX_COLUMNS,
+        is_before: bool = False,
     ) -> list[JsonObject]:
-        """Return the cells that differ in a window of a sheet (F29.5)."""
+        """Return the cells that differ in a window of a sheet, of either version (F29.5)."""
         module, _ = self._do.readable(after)
         self._do.readable(before)
-        window = (sheet, row_start, col_start, row_count, col_count)
+        window = (sheet, row_start, col_start, row_count, col_count, is_before)
         found = self._do.map_call(module, "diff_window", before, after, *window)
         return [as_object(one) for one in _a(list, found)]
 
@@ -255,6 +298,16 @@ class Formats:
         if kind not in _IN_PARTS or self._do.readable(before)[1] is not kind:
             raise fail("unsupported_format", f"{after.name!r} does not consist of parts")
         return as_object(self._do.map_call(module, "diff_rest", before, after))
+
+    def review_notes(self, before: Source | None, after: Source | None) -> list[str]:
+        """Return what a reviewer should know of a file beside its changes: macros (F40.5)."""
+        sides = [side for side in (before, after) if side is not None]
+        if not any(kind_has_notes(side.name) for side in sides):
+            return []
+        found = [self._do.readable(side) for side in sides]
+        if any(kind is not Kind.XLSX for _, kind in found):
+            return []
+        return _a(list, self._do.map_call(found[0][0], "review_notes", before, after))
 
     def diff_beside(self, before: Source, after: Source, *, is_told: bool) -> list[Entry]:
         """Return what the lines of `diff_text` do not show: looks, pictures, all else (B12.22).
@@ -274,8 +327,10 @@ class Formats:
             slides = self.diff_deck(before, after, _a(list, found["rest"]))
             beyond, told = remainder.in_slides(slides), remainder.told_slides(slides)
         else:
-            sheets = _a(list, self.diff_cells(before, after)["sheets"])
-            beyond, told = remainder.in_cells(sheets), remainder.told_sheets(sheets)
+            cells = self.diff_cells(before, after)
+            sheets, lines = _a(list, cells["sheets"]), _a(list, cells["lines"])
+            beyond = remainder.in_cells(sheets, lines)
+            told = remainder.told_sheets(sheets, lines)
         left = remainder.unsaid(found, told, is_anything_told=is_told or bool(beyond))
         return [*beyond, *remainder.without_facts(left)]
 
@@ -336,13 +391,51 @@ class Formats:
         sheet: str | None = None,
         range: str | None = None,
         header_row: int | None = None,
+        dialect: DialectWish | Json = None,
     ) -> OpenTable:
-        """Return a handle to ask the table of a file with (F25.1); nothing is read yet."""
-        return OpenTable(self._do, source, sheet, range, header_row)
+        """Return a handle to ask the table of a file with (F25.1); nothing is read yet.
+
+        `dialect` says how a delimited file is written, as far as that is known (F25.10).
+        """
+        return OpenTable(self._do, source, sheet, range, header_row, dialect)
 
     def render_page(self, source: Source, page_index: int, scale: float = 1.0) -> Preview:
         """Return a picture of a page, slide or image (F29.7); pages count from 0."""
         return self._renderer.page(source, page_index, scale)
+
+    def draw_slide(self, source: Source, slide_index: int) -> JsonObject:
+        """Return a slide drawn as SVG, with the frames of its shapes (F43.30).
+
+        Raises:
+            FormatError: `unknown_slide`, `unsupported_format`, and those of reads.
+        """
+        self._require(source, _DECKS, "slides")
+        return self._renderer.drawing(source, "draw_slide", slide_index)
+
+    def draw_slide_picture(self, source: Source, slide_index: int, scale: float = 1.0) -> Preview:
+        """Return the same drawing as PNG; `page_count` is the number of slides (F43.30)."""
+        self._require(source, _DECKS, "slides")
+        if not MIN_SCALE <= scale <= MAX_SCALE:
+            raise fail("bad_value", f"a scale is from {MIN_SCALE} to {MAX_SCALE}")
+        return self._renderer.drawing_picture(source, "draw_slide_png", slide_index, scale)
+
+    def draw_document(
+        self,
+        source: Source,
+        first_block: int = 0,
+        block_count: int = numbers.DRAWN_BLOCKS_MAX,
+    ) -> JsonObject:
+        """Return a window of a document as it flows, as typed blocks (F43.50).
+
+        Raises:
+            FormatError: `unsupported_format`, and those of reads.
+        """
+        self._require(source, _DOCUMENTS, "text that flows")
+        return self._renderer.drawing(source, "draw_document", first_block, block_count)
+
+    def _require(self, source: Source, kinds: frozenset[Kind], what: str) -> None:
+        if self._do.readable(source)[1] not in kinds:
+            raise fail("unsupported_format", f"{source.name!r} has no {what}")
 
     def render_part(self, source: Source, part: str) -> Preview:
         """Return a picture inside an office file, by the name it has there (U4.2)."""

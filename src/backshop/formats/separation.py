@@ -110,9 +110,11 @@ class Separation:
     def _parted(self, before: Source, after: Source) -> str | None:
         """Return the module that tells changes of two files apart, None where they stay whole."""
         kinds = [self._do.classify(one) for one in (before, after)]
-        if any(one.macro for one in kinds) or kinds[0].kind is not kinds[1].kind:
+        if not all(one.writable for one in kinds) or kinds[0].kind is not kinds[1].kind:
             return None
         if kinds[1].kind not in PARTED:
+            return None
+        if kinds[1].kind in OFFICE and kinds[0].mime != kinds[1].mime:  # a workbook got macros
             return None
         for one in (before, after):
             self._do.readable(one)

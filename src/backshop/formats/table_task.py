@@ -16,5 +16,5 @@ def run(
     if isinstance(update, dict):  # plain values cross the border; their type is ours to give
         arguments["request"] = tables.Update(**update)
     cache = tables.Cache(folder)
-    place = tables.Region(**region)  # type: ignore[arg-type]  # the handle's own three fields
+    place = tables.Region(**region)  # type: ignore[arg-type]  # the handle's own fields
     return getattr(tables, function)(source, cache, place, **arguments)

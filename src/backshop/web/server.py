@@ -205,6 +205,9 @@ async def leave(request: Request) -> Response:
     return answer
 
 
+KINDS = {".js": "text/javascript", ".woff2": "font/woff2"}  # machines differ in what they know
+
+
 async def static(request: Request) -> Response:
     """Send one of our own files; its address changes with its content, so it is kept for ever."""
     name = request.path_params["name"]
@@ -213,7 +216,7 @@ async def static(request: Request) -> Response:
         return fault_response(NotFound("there is no such file"))
     is_current = request.path_params["version"] == version()
     caching = "public, max-age=31536000, immutable" if is_current else "no-store"
-    kind = "text/javascript" if path.suffix == ".js" else mimetypes.guess_type(name)[0]
+    kind = KINDS.get(path.suffix) or mimetypes.guess_type(name)[0]
     return Response(path.read_bytes(), media_type=kind, headers={"cache-control": caching})
 
 

@@ -192,10 +192,11 @@ class GetUsage(WorkbenchOnly):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetToolLog(WorkbenchOnly):
-    """List tool calls after an entry."""
+    """List tool calls after an entry, those of one turn or all."""
 
     after: int = 0
     limit: int = 100
+    turn_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -323,6 +323,8 @@ def tool_log(book: Conversations, request: requests.GetToolLog) -> answers.ToolL
         raise ValidationFailed("a page has 1 to 1000 entries", reason="bad_params")
     known = book.state(request.workbench_id)
     after = entries(known)[request.after :]
+    if request.turn_id is not None:
+        after = [one for one in after if one.turn_id == request.turn_id]
     activity = _Activity(known)
     page = [_shown(book, one, activity) for one in after[: request.limit]]
     return answers.ToolLog(entries=tuple(page), has_more=len(after) > request.limit)

@@ -484,3 +484,14 @@ def test_the_time_zone_of_the_machine_does_not_matter(sales, monkeypatch):
     noon = "SELECT TIMESTAMPTZ '2024-01-01 12:00:00', date_trunc('day', TIMESTAMPTZ '2024-01-01')"
 
     assert rows(sales, noon) == [["2024-01-01T12:00:00+00", "2024-01-01T00:00:00+00"]]
+
+
+@pytest.mark.rule("F27.10", "F24.20")
+def test_an_answer_shows_floats_by_the_digits_that_people_see(make_table):
+    table = make_table("SELECT 200.99999999999997::DOUBLE AS x, 1234567890123456::DOUBLE AS id")
+
+    assert query(table, "SELECT x, id, x / 3 AS third FROM data")["rows"] == [
+        [201, 1234567890123456, 67]
+    ]
+    assert read_rows(table, 1, 1)["rows"] == [[201, 1234567890123456]]
+    assert query(table, "SELECT count(*) AS n FROM data WHERE x < 201")["rows"] == [[1]]

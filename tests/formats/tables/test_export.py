@@ -80,6 +80,60 @@ def members(path):
 # --- new files ------------------------------------------------------------------------------------
 
 
+@pytest.mark.rule("F28.2")
+@pytest.mark.parametrize(
+    ("data", "codec"),
+    [
+        ('a;b\r\n1;x\r\n2;"y;z"\r\n', "utf-8-sig"),
+        ("a\tb\n1\tcafé\n", "cp1252"),
+        ("a|b\n1|x\n", "utf-16"),
+        ("a,b\n'1,5',x\n'it''s',y\n", "utf-8"),
+        ('a,b\n"x \\"y\\" z",1\n"q, r",2\n', "utf-8"),
+        ("a, b\n1, x\n2, y\n", "utf-8"),
+        ('a b c\n1 2 3\n4 5 "6 7"\n', "utf-8"),
+        ("1;2\n3;4\n", "utf-8"),
+        ("Title\n\na,a\n1,2\n3,4\n\nSource: me\n", "utf-8"),
+        ("t,v\ns,m\n1,2\n3,4\n5,6\n", "utf-8"),
+        ("# by me, today\r\na;b\r\n1;2\r\n", "utf-8"),
+        ("a,b\n", "utf-8"),
+    ],
+)
+def test_rows_put_back_into_their_file_leave_it_as_it_was(tmp_path, cache, data, codec):
+    source = source_of(tmp_path, data.encode(codec))
+    out = tmp_path / "out"
+
+    done = export(source, cache, out, target="t.csv", existing=source)
+
+    assert out.read_bytes() == data.encode(codec)
+    assert "encoding_changed" not in [code for code, _ in codes(done)]
+
+
+@pytest.mark.rule("F28.2")
+def test_a_file_keeps_its_dialect_when_another_table_takes_its_place(source, cache, tmp_path):
+    old = source_of(tmp_path, "x;y\r\n1,5;2\r\n".encode("cp1252"), "old.csv")
+    out = tmp_path / "out"
+
+    export(source, cache, out, query="SELECT amount, name FROM data LIMIT 1", existing=old)
+    assert out.read_bytes() == b"amount;name\r\n12.5;Baker\r\n"
+
+    latin = source_of(tmp_path, "x;y\ncafé;2\n".encode("cp1252"), "old.csv")
+    done = export(
+        source, cache, out, query="SELECT '漢' AS a, 'é' AS b FROM data LIMIT 1", existing=latin
+    )
+    assert out.read_bytes() == "a;b\n漢;é\n".encode()
+    assert ("encoding_changed", 1) in codes(done)
+
+
+@pytest.mark.rule("F28.2")
+@pytest.mark.parametrize(("name", "between"), [("o.csv", b","), ("o.tsv", b"\t"), ("o.psv", b"|")])
+def test_a_new_file_is_written_as_its_name_says(source, cache, tmp_path, name, between):
+    out = tmp_path / "out"
+
+    export(source, cache, out, target=name, query="SELECT 1 AS a, 2 AS b FROM data LIMIT 1")
+
+    assert out.read_bytes() == between.join([b"a", b"b\n1", b"2\n"])
+
+
 def export_beyond(source: Source, cache: Cache, out: Path) -> tuple[str, list[str]]:
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
     found = reason(lambda: export(source, cache, out, query="SELECT repeat('x', 9000) FROM data"))
@@ -658,3 +712,15 @@ def test_a_result_written_below_a_table_says_that_it_does_not_extend_it(
 
     (said,) = [one.where for one in done.warnings if one.code == "table_not_extended"]
     assert said.startswith(f"the table Ledger (A1:B3) was not extended by Data!{rows}, written")
+
+
+@pytest.mark.rule("F28.2", "F24.20")
+def test_an_exported_float_keeps_every_digit(tmp_path, cache):
+    made = source_of(tmp_path, "x\n200.99999999999997\n0.1\n")
+
+    export(made, cache, tmp_path / "out.csv")
+    sum_of = "SELECT sum(x) AS total FROM data"
+    export(made, cache, tmp_path / "sum.csv", query=sum_of)
+
+    assert (tmp_path / "out.csv").read_text() == "x\n200.99999999999997\n0.1\n"
+    assert float((tmp_path / "sum.csv").read_text().split()[1]) == 200.99999999999997 + 0.1

@@ -44,6 +44,12 @@ def edit(base: Source | None, out: Path, *operations: Any, **options: Any) -> Ap
     return xlsx.apply_ops(base, request, out)
 
 
+def counts(result: Applied) -> Any:
+    """What became of the formulas, in numbers."""
+    told: Any = result.extra["recalculated"]
+    return {key: told[key] for key in ("computed", "not_computed", "reasons")}
+
+
 def text(path: Path, **selector: Any) -> str:
     return xlsx.read(source(path), Selector(**selector)).text
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 from python_calamine import CalamineError, CalamineWorkbook
 
 from backshop.formats import xlsx
@@ -26,7 +27,18 @@ pytestmark = pytest.mark.needs("corpora")
 FOLDERS = ("xlsx-features", "ooxml-odd", "office-fixtures")
 NEW = "neu ß & <x>"
 REFUSED = {"sheet_protected", "macro_enabled_read_only", "signed_document"}
+NEEDED: dict[str, list[dict[str, Any]]] = {  # so that there is something to take away
+    "delete_conditional_format": [
+        {"op": "add_conditional_format", "range": "A1:B9", "kind": "duplicate"}
+    ],
+    "delete_validation": [
+        {"op": "set_validation", "range": "A1:B9", "kind": "list", "values": ["x"]}
+    ],
+}
 STRICT = {"SampleSS.strict.xlsx", "sample.strict.xlsx"}  # openpyxl sees no sheets in these
+
+
+TABLE = {"op": "add_table", "range": "WA1:WB3", "name": "Backshop_Table"}
 
 
 def workbooks(corpora: Path, every: int = 1) -> list[Path]:
@@ -88,17 +100,63 @@ def _every_operation(name: str, used: Any) -> list[dict[str, Any]]:
         {"op": "set_column_widths", "columns": [{"column": "B", "width": 21}]},
         {"op": "set_row_heights", "rows": [{"row": 2, "height": 31}]},
         {"op": "freeze_panes", "row": 2, "column": 1},
+        {"op": "insert_rows", "row": 3, "values": [[NEW, 1, "=A1"]]},
+        {"op": "delete_rows", "from": 2, "to": 3},
+        {"op": "insert_columns", "column": "B", "count": 2, "copy_format": "right"},
+        {"op": "delete_columns", "from": 2},
         {"op": "set_autofilter", "range": f"A1:{last}"},
+        {"op": "sort_range", "range": f"A1:{last}", "by": [{"column": 1, "order": "descending"}]},
+        {"op": "remove_duplicates", "range": f"A1:{last}", "columns": ["A"], "header": False},
+        {"op": "copy_range", "range": f"A1:{last}", "to": f"B{below}"},
+        {"op": "move_range", "range": f"A1:{last}", "to": f"C{below}"},
+        {"op": "copy_sheet", "new_name": "Once more"},
+        {"op": "move_sheet", "position": 0},
+        {"op": "set_sheet_state", "tab_color": "#00AA00"},
         {"op": "summarize_by_category", "sheet": "Sums", "source_sheets": [name], **columns},
+        {"op": "add_chart", "cell": f"C{below}", "kind": "line", "data": f"A1:{last}"},
+        {"op": "change_chart", "chart": 1, "title": NEW, "legend": "top"},
+        {"op": "add_image", "cell": f"C{below}", "image": "dot.png"},
+        {"op": "delete_drawing", "name": 1},
+        {"op": "add_table", "range": f"A1:{last}", "name": "Backshop", "totals": True},
+        {"op": "change_table", "table": TABLE["name"], "style": "light 1", "totals": True},
+        {"op": "delete_table", "table": TABLE["name"]},
+        {"op": "add_conditional_format", "range": f"A1:{last}", "kind": "data_bar"},
+        {"op": "delete_conditional_format", "number": 1},
+        {"op": "set_validation", "range": "A2:B9", "kind": "list", "values": [NEW, 7]},
+        {"op": "delete_validation", "range": "A1:Z99"},
+        {"op": "set_name", "name": "Brand_new", "refers_to": f"A1:{last}"},
+        {"op": "delete_name", "name": "Brand_new"},
+        {"op": "set_note", "cell": last, "text": NEW},
+        {"op": "delete_note", "cell": last},
+        {"op": "set_link", "range": last, "target": "https://example.org/?a=1&b=2#c"},
+        {"op": "delete_link", "range": last},
     ]
     return [{"sheet": name, **op} for op in ops]
+
+
+def _first(op: dict[str, Any]) -> list[dict[str, Any]]:
+    """What has to be there for an operation: its sheet, and what it changes or deletes."""
+    sheet = {"sheet": op["sheet"]}
+    first = [
+        {"op": "ensure_sheet", **sheet},
+        *({**one, **sheet} for one in NEEDED.get(op["op"], ())),
+    ]
+    if op.get("table") == TABLE["name"]:
+        return [*first, {**TABLE, **sheet}]
+    verb, _, what = op["op"].partition("_")
+    if verb != "delete" or what not in ("name", "note", "link"):
+        return first
+    needed = {"name": ("refers_to", "=7"), "note": ("text", "x"), "link": ("target", "A1")}
+    return [*first, {**op, "op": f"set_{what}", **dict([needed[what]])}]
 
 
 @pytest.mark.rule("F16.13", "F16.14", "F23.1", "F23.4")
 def test_every_operation_changes_what_it_aims_at_and_nothing_else(
     corpora, tmp_path, scaled, record_property
 ):
-    out = tmp_path / "out.xlsx"
+    out, dot = tmp_path / "out.xlsx", tmp_path / "dot.png"
+    Image.new("1", (2, 2)).save(dot)
+    files = {"dot.png": source(dot)}
     rate, done, unread = Rate("operations on workbooks"), set(), 0
     for number, path in enumerate(workbooks(corpora, scaled(40, 1))):
         made = source(path)
@@ -112,8 +170,7 @@ def test_every_operation_changes_what_it_aims_at_and_nothing_else(
         for op in ops[number % scaled(3, 1) :: scaled(3, 1)]:
             out.unlink(missing_ok=True)
             try:
-                target = {"op": "ensure_sheet", "sheet": op["sheet"]}
-                result = edit(made, out, target, op)
+                result = edit(made, out, *_first(op), op, files=files)
             except FormatError as error:
                 assert error.reason in REASONS, (path.name, op)
                 assert not out.exists(), (path.name, op)

@@ -15,6 +15,7 @@ from backshop.formats.package.package import Package
 from backshop.formats.xlsx.book.extent import extent
 from backshop.formats.xlsx.book.survey import survey
 from backshop.formats.xlsx.book.workbook import Book
+from backshop.formats.xlsx.syntax.address import column_name
 
 CONTENTS = (
     "/>",
@@ -30,10 +31,15 @@ CONTENTS = (
     '><f t="array" ref="A1:AA4">1+1</f><v>2</v></c>',
     ' s="1"></c>',
 )
-COLUMNS = ("A", "B", "Z", "AA", "c", "XFD", "XFE", "$D$", "")
+COLUMNS = (
+    *("A", "B", "Z", "AA", "c", "XFD", "XFE", "$D$", ""),
+    *("E", "F", "G", "H", "I", "J", "K", "L"),  # more than are looked at one by one
+)
 cells = st.tuples(st.sampled_from(COLUMNS), st.sampled_from(CONTENTS))
 rows = st.lists(
-    st.tuples(st.integers(0, 9), st.lists(cells, max_size=4), st.sampled_from(("/>", "></row>\n"))),
+    st.tuples(
+        st.integers(0, 9), st.lists(cells, max_size=12), st.sampled_from(("/>", "></row>\n"))
+    ),
     max_size=6,
 )
 
@@ -90,3 +96,30 @@ def test_the_first_window_of_a_sheet_is_as_much_work_for_many_rows_as_for_few(tm
     steps(100)  # loads what is loaded once
 
     assert steps(20_000) < steps(400) + 200  # a step for each row would be 19,600 more
+
+
+@pytest.mark.rule("F40.20")
+def test_formatted_empty_columns_do_not_cost_a_pass_over_the_sheet_each(tmp_path):
+    def passes(columns: int) -> int:
+        filled = "".join(
+            f'<c r="{column_name(col)}1" s="1"/>'
+            for col in range(1, columns)
+            if col != columns // 2
+        )
+        value = f'<row r="2"><c r="{column_name(columns // 2)}2"><v>7</v></c></row>'
+        source = sheet_of(tmp_path / f"{columns}.xlsx", f'<row r="1">{filled}</row>{value}')
+        counted = 0
+
+        def note(_: Any, event: str, called: Any) -> None:
+            nonlocal counted
+            counted += event == "c_call" and called.__name__ == "finditer"
+
+        sys.setprofile(note)
+        try:
+            info: Any = xlsx.get_info(source)
+        finally:
+            sys.setprofile(None)
+        assert [(one["row_count"], one["col_count"]) for one in info["sheets"]] == [(1, 1)]
+        return counted
+
+    assert passes(2_000) == passes(40)

@@ -136,7 +136,6 @@ def test_a_reference_leaves_the_sheet_exactly_when_it_has_no_such_cell(row, col,
         ("=1:1048576", "E1:E2", "bad_range", "1:1048576"),
         ("{=B1:B3*2}", "E1:E3", "bad_value", "set_cells"),
         ("=B1:B3*2", "E1:E3", "bad_value", "several values"),
-        ("=SUM(B1;C1)", "E1:E3", "bad_value", "commas"),
         ("=NOPE(B1)", "E1:E3", "bad_value", "NOPE"),
         ("Total", "E1:E3", "bad_value", "no name"),
         ("", "E1:E3", "bad_value", "characters"),
@@ -205,3 +204,42 @@ def test_another_program_computes_the_same_from_what_was_filled(made, tmp_path):
 
     sheet = openpyxl.load_workbook(theirs, data_only=True)["S"]
     assert [sheet[f"E{row}"].value for row in (1, 2, 3)] == [15, 66, 187]
+
+
+@pytest.mark.rule("F17.14", "F24.18")
+def test_a_fill_whose_formulas_read_themselves_is_told_cell_by_cell(made, tmp_path):
+    direct = fill(made, tmp_path / "a.xlsx", "=SUM(E$1:E1)", "E1:E2")
+    round_about = edit(
+        made,
+        tmp_path / "b.xlsx",
+        {"op": "fill_formula", "sheet": "S", "range": "E1:E2", "formula": "=F1+1"},
+        {"op": "fill_formula", "sheet": "S", "range": "F1:F2", "formula": "=E1*2"},
+    )
+    counted = fill(made, tmp_path / "c.xlsx", "=ROW(E1)+ROWS(E$1:E1)+COLUMNS($A1:E1)", "E1:E2")
+
+    def told(done):
+        return [(one.code, one.where) for one in done.warnings]
+
+    assert told(direct) == [("circular_formula", f"S!E{n}") for n in (1, 2)]
+    assert sorted(told(round_about)) == sorted(
+        ("circular_formula", f"S!{col}{n}") for n in (1, 2) for col in "EF"
+    )
+    assert told(counted) == []
+    assert lines(tmp_path / "c.xlsx", sheet="S", range="E1:E2") == ["1\t7", "2\t9"]
+
+
+@pytest.mark.rule("F17.14")
+def test_a_formula_is_filled_to_the_right_and_around_merged_cells(made, tmp_path):
+    out = tmp_path / "o.xlsx"
+    merge = {"op": "merge_cells", "sheet": "S", "range": "F2:G2"}
+    op = {"op": "fill_formula", "sheet": "S", "range": "E1:G2", "formula": "=$B1*E$4"}
+    four = {"op": "set_range", "sheet": "S", "start": "E4", "values": [[1, 10, 100]]}
+
+    done = edit(made, out, four, merge, op)
+
+    assert formulas(out, "E1", "G1", "E2", "F2", "G2") == [
+        "=$B1*E$4", "=$B1*G$4", "=$B2*E$4", "=$B2*F$4", None,
+    ]  # fmt: skip
+    assert lines(out, sheet="S", range="E1:G2") == ["1\t1\t10\t100", "2\t2\t20"]
+    assert [(one.code, one.where) for one in done.warnings] == [("merged_skipped", "G2")]
+    assert done.effects.collateral == ()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import zipfile
-from typing import Any
 
 import pytest
 import xlsxwriter
@@ -16,7 +15,7 @@ from backshop.formats.xlsx.calculation import recalculation
 from backshop.formats.xlsx.calculation.graph import build
 from backshop.formats.xlsx.calculation.precedent import Place
 
-from .books import book, edit, lines, source
+from .books import book, counts, edit, lines, source
 
 ROWS = 20
 
@@ -159,7 +158,7 @@ def test_beyond_the_limit_every_formula_counts_as_reached(tmp_path, monkeypatch)
 
     assert lines(out) == ["1\t3\t3\t5\t{=6}\t{=7}"]
     told = {"computed": 1, "not_computed": 2, "reasons": {"too_many_formulas": 2}}
-    assert result.extra["recalculated"] == told
+    assert counts(result) == told
 
 
 @pytest.mark.rule("F24.2", "F24.10")
@@ -173,7 +172,7 @@ def test_more_formulas_than_a_write_has_time_for_lose_their_results(tmp_path, mo
 
     assert lines(out) == ["1\t3\t{=A1}\t{=B1}\t{=C1}\t7"]
     told = {"computed": 0, "not_computed": 3, "reasons": {"too_many_formulas": 3}}
-    assert result.extra["recalculated"] == told
+    assert counts(result) == told
 
 
 @pytest.mark.rule("F24.2", "F24.11")
@@ -194,11 +193,11 @@ def test_giving_up_takes_out_just_the_results_that_count_as_reached(tmp_path, mo
     assert [parts[0].read(name) for name in sheets] == [parts[1].read(name) for name in sheets]
     assert result.effects == off.effects
     assert result.effects.collateral == ()
-    without: Any = off.extra["recalculated"]
+    without = counts(off)
     reached = without["not_computed"]
     assert 100 < reached < ROWS * 14
     reasons = {"too_many_formulas": reached}
-    assert result.extra["recalculated"] == {**without, "reasons": reasons}
+    assert counts(result) == {**without, "reasons": reasons}
 
 
 @pytest.mark.rule("F24.8", "F24.9")
@@ -214,5 +213,5 @@ def test_a_write_that_took_long_leaves_the_engine_less_time_and_never_fails(tmp_
     assert times == [20.0, 20.0, 14.0, 2.0, 0.0, 0.0]
     assert lines(out) == ["1\t3\t{=A1}\t7"]
     told = {"computed": 0, "not_computed": 1, "reasons": {"timeout": 1}}
-    assert result.extra["recalculated"] == told
+    assert counts(result) == told
     assert b'fullCalcOnLoad="1"' in Package.open(source(out)).read("xl/workbook.xml")

@@ -114,7 +114,17 @@ def test_the_map_tells_hidden_sheets_merges_panes_and_names(tmp_path):
     assert (two["state"], two["used_range"], two["islands"]) == ("hidden", None, [])
     assert one["merged_ranges"] == ["D1:E1"]
     assert one["frozen"] == {"row": 1, "column": 0}
-    assert one["charts"] == [{"name": "Chart 1", "type": "bar", "refs": ["One!$A$2:$A$3"]}]
+    assert one["charts"] == [
+        {
+            "number": 1,
+            "name": "Chart 1",
+            "at": "H1:O15",
+            "type": "bar",
+            "title": None,
+            "series": [{"values": "One!$A$2:$A$3"}],
+            "refs": ["One!$A$2:$A$3"],
+        }
+    ]
     assert (one["formula_count"], one["uncached_formula_count"]) == (1, 0)
     flags = ("has_comments", "has_data_validation", "has_conditional_formatting", "has_charts")
     assert all(one[flag] for flag in flags)

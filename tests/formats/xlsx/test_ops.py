@@ -399,8 +399,8 @@ def test_deleting_a_sheet_leaves_no_stale_result_of_formulas_that_do_not_name_it
     result = edit(source(path), out, {"op": "delete_sheet", "sheet": "Feb"})
 
     assert lines(out, sheet="Sum", cells="both") == [
-        "1\t{=SUM(Jan:Mar!A1)}",
-        '2\t{=INDIRECT("Feb!A1")}',
+        "1\t2 {=SUM(Jan:Mar!A1)}",
+        '2\t#REF! {=INDIRECT("Feb!A1")}',
         "3\t#REF! {=Short+1}",
         "4\t0 {=Jan!A1}",
     ]
@@ -574,7 +574,7 @@ def test_sums_stand_in_cells_that_are_seen_where_the_sheet_was_merged(tmp_path, 
 def test_a_bad_operation_names_its_place_and_nothing_is_written(made, out):
     good = cells({"cell": "A1", "value": 1})
     cases = [
-        ({"op": "insert_rows", "sheet": "S"}, "unknown_op", "operations[1].op"),
+        ({"op": "insert_row", "sheet": "S"}, "unknown_op", "operations[1].op"),
         ({"op": "set_cells", "sheet": "S"}, "missing_field", "operations[1].cells"),
         ({"op": "set_cells", "sheet": 5, "cells": []}, "bad_type", "operations[1].sheet"),
         (cells({"cell": "A0", "value": 1}), "bad_range", "operations[1].cells[0].cell"),
@@ -664,7 +664,6 @@ def test_dangerous_and_broken_formulas_are_refused(made, out):
         '="x',
         "=)",
         "=A1 2",
-        "=(1,2)",
         "=" + "(" * 65 + "1" + ")" * 65,
         "=1;2",
     ]

@@ -13,7 +13,7 @@ from backshop.formats import xlsx
 from backshop.formats.errors import FormatError
 from backshop.formats.protocol import Selector
 
-from .books import book, lines, mapped, source, text
+from .books import book, lines, mapped, sheet_of, source, text
 
 
 @pytest.mark.rule("F5.5", "F32.1")
@@ -227,3 +227,26 @@ def test_a_sheet_that_is_no_xml_is_a_corrupt_file(tmp_path, head):
     with pytest.raises(FormatError) as caught:
         xlsx.read(source(broken), Selector())
     assert caught.value.reason == "corrupt_file"
+
+
+@pytest.mark.rule("F8.10")
+def test_a_character_reference_is_the_character_it_stands_for_and_no_more(tmp_path):
+    written = "&amp;lt; &#38;lt; &#x26;amp; &#65;&#x42; &lt;b&gt; &quot;q&quot; &apos; &#x80;"
+    sheet_of(tmp_path / "a.xlsx", f'<row r="1"><c r="A1" t="str"><v>{written}</v></c></row>')
+
+    assert lines(tmp_path / "a.xlsx") == ['1\t&lt; &lt; &amp; AB <b> "q" \' \x80']
+
+
+@pytest.mark.rule("F8.8", "F8.9")
+def test_rows_far_down_are_found_with_the_gaps_between_them(tmp_path):
+    rows = "".join(
+        f'<row r="{row}"><c r="A{row}"><v>{row}</v></c></row>' for row in range(1, 6000, 7)
+    )
+    sheet_of(tmp_path / "a.xlsx", rows)
+
+    assert lines(tmp_path / "a.xlsx", range="A4993:A5000") == [
+        *(str(row) for row in range(4993, 4999)),
+        "4999\t4999",
+        "5000",
+    ]
+    assert lines(tmp_path / "a.xlsx", range="A7000:A7001") == ["7000", "7001"]

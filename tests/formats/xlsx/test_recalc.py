@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import warnings as python_warnings
 import zipfile
+from collections import Counter
 from time import monotonic
+from typing import Any
 
 import pytest
 import xlsxwriter
@@ -15,8 +17,11 @@ from backshop.formats.xlsx.book.sheet_edit import shows
 from backshop.formats.xlsx.book.workbook import Book
 from backshop.formats.xlsx.calculation import engine, recalculation, spill
 from backshop.formats.xlsx.calculation.graph import build
+from backshop.formats.xlsx.evaluation.memory import Cell
+from backshop.formats.xlsx.evaluation.schedule import Formula
+from backshop.formats.xlsx.syntax.address import cell_name
 
-from .books import book, differing, edit, lines, members, opened, source
+from .books import book, counts, differing, edit, lines, members, opened, source
 
 
 def cells(*items, sheet="S"):
@@ -37,7 +42,7 @@ def test_formulas_a_change_reaches_get_new_results_and_the_others_keep_theirs(tm
 
     assert lines(out, sheet="S") == ["1\th\th\t1", "2\tx\ty\t10", "3\t11\t22\t11", "4\t99"]
     assert lines(out, sheet="T") == ["1\t23\t77"]
-    assert result.extra["recalculated"] == {"computed": 4, "not_computed": 0, "reasons": {}}
+    assert counts(result) == {"computed": 4, "not_computed": 0, "reasons": {}}
     assert result.extra["new_errors"] == []
     assert result.effects.collateral == ()
     assert [e.where for e in result.effects.recalculated] == ["S!A3", "S!B3", "S!C3", "T!A1"]
@@ -50,9 +55,9 @@ def test_what_the_engine_cannot_be_trusted_with_has_no_value(tmp_path, out):
     texts = {
         "volatile": "=A1+TODAY()",
         "unknown_function": "=BESSELI(A1,1)",
-        "dynamic_reference": '=INDIRECT("A"&LEN(A1))',
+        "doubtful": '=A1+"1/2"',
         "external_reference": "=A1+[1]Sheet!A1",
-        "array_context": "=A1:A2*2",
+        "whole_column": '=SUMPRODUCT(A1*(A:A=""))',
         "unknown_name": "=A1+Nobody",
         "depends_on_not_computed": "=B2+1",
         "circular": "=B9+A1",
@@ -71,7 +76,7 @@ def test_what_the_engine_cannot_be_trusted_with_has_no_value(tmp_path, out):
     shown = [line.split("\t")[2] for line in lines(out)]
     assert shown[:9] == ["{" + text + "}" for text in [*texts.values(), "=B8"]]
     assert shown[9:] == ["6", "4"]
-    assert result.extra["recalculated"] == {
+    assert counts(result) == {
         "computed": 1,
         "not_computed": 9,
         "reasons": {**dict.fromkeys(sorted(texts), 1), "circular": 2},
@@ -80,23 +85,17 @@ def test_what_the_engine_cannot_be_trusted_with_has_no_value(tmp_path, out):
 
 
 @pytest.mark.rule("F24.9", "F24.3")
-def test_results_that_rest_on_one_the_engine_did_not_give_are_none(tmp_path, out, monkeypatch):
-    rows = [[1, "=A1*2|2", "=B1+1|3", "=C1+1|4", "=A1+1|2"]]
+def test_results_that_rest_on_one_that_is_not_known_are_none(tmp_path, out):
+    rows = [[1, "=BESSELI(A1,1)|2", "=B1+1|3", "=C1+1|4", "=A1+1|2", "=IF(A1>1,A1,D1)|1"]]
     made = book(tmp_path / "a.xlsx", ("S", rows))
-
-    def without_the_first(request, timeout_s):
-        answers = engine.compute(request, timeout_s)
-        return [None, *answers[1:]]
-
-    monkeypatch.setattr(recalculation, "compute", without_the_first)
 
     result = edit(made, out, cells(("A1", 5)))
 
-    assert lines(out) == ["1\t5\t{=A1*2}\t{=B1+1}\t{=C1+1}\t6"]
-    assert result.extra["recalculated"] == {
-        "computed": 1,
+    assert lines(out) == ["1\t5\t{=BESSELI(A1,1)}\t{=B1+1}\t{=C1+1}\t6\t5"]
+    assert counts(result) == {
+        "computed": 2,
         "not_computed": 3,
-        "reasons": {"engine_refused": 3},
+        "reasons": {"depends_on_not_computed": 2, "unknown_function": 1},
     }
 
 
@@ -124,7 +123,7 @@ def test_switched_off_results_are_only_removed(tmp_path, out):
     result = edit(made, out, cells(("A1", 2)), recalculate=False)
 
     assert lines(out) == ["1\t2\t{=A1+1}\t10"]
-    assert result.extra["recalculated"] == {
+    assert counts(result) == {
         "computed": 0,
         "not_computed": 1,
         "reasons": {"recalculation_off": 1},
@@ -170,10 +169,11 @@ def test_formulas_that_spill_are_marked_for_excel_to_let_them(tmp_path, out):
     result = edit(made, out, written)
 
     sheet = members(out)["xl/worksheets/sheet1.xml"][0]
-    assert b'<c r="D1" cm="1"><f t="array" ref="D1">_xlfn.UNIQUE(A1:A3)</f></c>' in sheet
+    assert b'<c r="D1" cm="1"><f t="array" ref="D1:D2">_xlfn.UNIQUE(A1:A3)</f><v>3</v>' in sheet
+    assert b'<c r="D2"><v>4</v></c>' in sheet
     assert b'<c r="F1" cm="1"><f t="array" ref="F1">SUM(' in sheet
     assert b'<c r="G1"><f>A1</f><v>3</v></c>' in sheet
-    assert result.extra["recalculated"]["reasons"] == {"array_formula": 2}  # type: ignore[index,call-overload]
+    assert counts(result) == {"computed": 4, "not_computed": 0, "reasons": {}}
     assert result.effects.collateral == ()
     metadata = members(out)["xl/metadata.xml"][0]
     assert metadata.count(b'fDynamic="1"') == 1
@@ -258,9 +258,11 @@ def test_a_calculation_chain_that_would_lie_is_dropped(tmp_path, out):
 
 
 @pytest.mark.rule("F24.9")
-def test_an_engine_that_hangs_or_dies_costs_values_only():
-    many = [(0, row, 1, f"=SUM(A1:A{row - 1})+{row}") for row in range(2, 9)]
-    request = engine.Request(["S"], [(0, 1, 1, 1.0)], [], many, False)
+def test_an_engine_that_hangs_or_dies_costs_values_only(tmp_path):
+    rows = [[1], *([f"=SUM(A1:A{row - 1})+{row}|0"] for row in range(2, 9))]
+    opened = Book(Package.open(book(tmp_path / "a.xlsx", ("S", rows))))
+    formulas = [Formula(Cell(0, row, 1), f"SUM(A1:A{row - 1})+{row}") for row in range(2, 9)]
+    request = engine.Request(opened, formulas, {}, [], lambda _: None)
 
     assert engine.compute(request, timeout_s=0.0) == "timeout"
     assert engine.compute(request) == [
@@ -268,11 +270,17 @@ def test_an_engine_that_hangs_or_dies_costs_values_only():
     ]
 
 
+# a library wrote 0 for the results of these; Excel shows the text "0"
+KNOWN = {("table35.xlsx", f"F{row}") for row in range(3, 7)}
+
+
 @pytest.mark.rule("F24.11")
 @pytest.mark.needs("corpora")
-def test_results_agree_with_those_stored_in_real_workbooks(corpora):
+def test_results_agree_with_those_stored_in_real_workbooks(corpora, record_property):
     python_warnings.simplefilter("ignore")
-    equal, missing, wrong = 0, 0, []
+    equal = 0
+    missing: Counter[str] = Counter()
+    wrong: list[Any] = []
     files = [*corpora.glob("xlsx-features/*.xlsx"), *corpora.glob("ooxml-odd/*.xlsx")]
     for path in sorted(files):
         try:
@@ -282,18 +290,19 @@ def test_results_agree_with_those_stored_in_real_workbooks(corpora):
         graph = build(opened)
         graph.load(graph.places())
         known = {place for place, node in graph.nodes.items() if node.cached}
-        reasons = recalculation._reasons(graph, known, True)
-        values = recalculation._compute(opened, graph, known, reasons, monotonic()) if known else {}
+        found = recalculation._computed(opened, graph, known, True, monotonic())
         for place in known:
-            if place not in values:
-                missing += 1
-            elif _agrees(opened, graph.nodes[place], values[place]):
+            if place not in found.values:
+                missing[found.refused[place].reason] += 1
+            elif _agrees(opened, graph.nodes[place], found.values[place]):
                 equal += 1
-            else:
-                wrong.append((path.name, place))
+            elif (path.name, cell_name(place.row, place.col)) not in KNOWN:
+                wrong.append((path.name, place, found.values[place].text))
 
+    record_property("equal", equal)
+    record_property("not computed", dict(missing))
     assert wrong == []
-    assert equal / (equal + missing) >= 0.8
+    assert equal / (equal + sum(missing.values())) >= 0.8
 
 
 def _agrees(opened, node, value):

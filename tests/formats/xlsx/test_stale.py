@@ -16,7 +16,7 @@ from backshop.formats.errors import FormatError
 from backshop.formats.tables import Cache, Region, tools
 
 from .. import second_reader
-from .books import book, edit, lines, mapped, sheet_of, source
+from .books import book, counts, edit, lines, mapped, sheet_of, source
 
 SHEETS = ("One", "Two", "It's 3")
 ROWS = 24
@@ -138,7 +138,7 @@ def test_after_edits_no_stored_result_is_stale(tmp_path, scaled):
 SPREAD = (
     '<row r="1"><c r="A1"><v>1</v></c><c r="B1"><v>2</v></c></row>'
     '<row r="2"><c r="A2"><v>10</v></c></row>'
-    '<row r="3"><c r="A3"><f t="array" ref="A3:C3">A1:B1*2</f><v>2</v></c>'
+    '<row r="3"><c r="A3"><f t="array" ref="A3:C3">A1:B1*RAND()</f><v>2</v></c>'
     '<c r="B3"><v>4</v></c></row>'
     '<row r="4"><c r="A4"><f>B3+1</f><v>5</v></c><c r="B4"><f>A2*2</f><v>20</v></c></row>'
     '<row r="5"><c r="A5"><v>7</v></c><c r="B5">'
@@ -167,14 +167,14 @@ def test_cells_that_show_the_values_of_another_formula_change_with_it(tmp_path):
     assert lines(tmp_path / "b.xlsx") == [
         "1\t1\t50",
         "2\t10",
-        "3\t{=A1:B1*2}\t{=A1:B1*2}",
+        "3\t{=A1:B1*RAND()}\t{=A1:B1*RAND()}",
         "4\t{=B3+1}\t20",
         "5\t7\t{=}",
         "6\t8\t{=}",
         "7\t{=B6+1}\t99",
     ]
-    told = {"array_formula": 4, "depends_on_not_computed": 2}
-    assert result.extra["recalculated"] == {"computed": 0, "not_computed": 6, "reasons": told}
+    told = {"data_table": 2, "depends_on_not_computed": 1, "volatile": 3}
+    assert counts(result) == {"computed": 0, "not_computed": 6, "reasons": told}
     assert result.effects.collateral == ()
 
     after = source(tmp_path / "b.xlsx")
@@ -193,7 +193,7 @@ def test_map_grid_lines_diff_and_table_agree_on_cells_that_wait_for_a_value(tmp_
     before = sheet_of(
         tmp_path / "a.xlsx",
         '<row r="1"><c r="A1"><v>1</v></c><c r="B1"><v>2</v></c></row>'
-        '<row r="4"><c r="D4"><f t="array" ref="D4:E5">A1:B1*2</f><v>2</v></c>'
+        '<row r="4"><c r="D4"><f t="array" ref="D4:E5">A1:B1*RAND()</f><v>2</v></c>'
         '<c r="E4"><v>4</v></c></row><row r="5"><c r="D5"><v>2</v></c><c r="E5"><v>4</v></c></row>',
     )
     change = {"op": "set_cells", "sheet": "S", "cells": [{"cell": "B1", "value": 50}]}
@@ -204,25 +204,28 @@ def test_map_grid_lines_diff_and_table_agree_on_cells_that_wait_for_a_value(tmp_
     assert sheet["used_range"] == {"min_row": 1, "max_row": 5, "min_col": 1, "max_col": 5}
     assert [island["range"] for island in sheet["islands"]] == ["A1:B1", "D4:E5"]
     assert lines(tmp_path / "b.xlsx")[3:] == [
-        "4\t\t\t\t{=A1:B1*2}\t{=A1:B1*2}",
-        "5\t\t\t\t{=A1:B1*2}\t{=A1:B1*2}",
+        "4\t\t\t\t{=A1:B1*RAND()}\t{=A1:B1*RAND()}",
+        "5\t\t\t\t{=A1:B1*RAND()}\t{=A1:B1*RAND()}",
     ]
     grid: Any = xlsx.extract_grid(after, "S")
     assert (grid["row_count"], grid["col_count"]) == (5, 5)
-    waiting = {"value": None, "type": "blank", "formula": "=A1:B1*2", "display": "{=A1:B1*2}"}
-    assert [grid["cells"][row][col] for row in (3, 4) for col in (3, 4)] == [
-        {**waiting, "style": {}}
-    ] * 4
+    waiting = {
+        "value": None,
+        "type": "blank",
+        "formula": "=A1:B1*RAND()",
+        "display": "{=A1:B1*RAND()}",
+    }
+    assert [grid["cells"][row][col] for row in (3, 4) for col in (3, 4)] == [waiting] * 4
     assert xlsx.extract_lines(after)[1:] == [
-        "[S] 4 | {=A1:B1*2} | {=A1:B1*2}",
-        "[S] 5 | {=A1:B1*2} | {=A1:B1*2}",
+        "[S] 4 | {=A1:B1*RAND()} | {=A1:B1*RAND()}",
+        "[S] 5 | {=A1:B1*RAND()} | {=A1:B1*RAND()}",
     ]
     found: Any = xlsx.diff_cells(before, after)
     told = {cell["cell"]: (cell["before"], cell["after"]) for cell in found["sheets"][0]["cells"]}
     assert told.pop("B1") == ("2", "50")
     assert told == {"D4": ("2", None), "E4": ("4", None), "D5": ("2", None), "E5": ("4", None)}
     kinds = {cell["kind"]: cell.get("formula") for cell in found["sheets"][0]["cells"]}
-    assert kinds == {"value": None, "result": "=A1:B1*2"}  # the formula is what it was
+    assert kinds == {"value": None, "result": "=A1:B1*RAND()"}  # the formula is what it was
     info: Any = xlsx.get_info(after)
     assert info["sheets"][0]["row_count"] == 5
 

@@ -23,8 +23,8 @@ def open_formats(config: Config, cache: Path | None, *, workers: int = 2) -> For
     """
     from backshop.formats import Formats, Limits  # loaded on first use
 
-    limits = Limits(
-        max_file_bytes=config["formats.max_file_bytes"],
+    limits = replace(
+        Limits.for_files(config["formats.max_file_bytes"]),
         max_text_bytes=config["formats.max_text_bytes"],
         preview_cache_bytes=config["formats.preview_cache_bytes"],
     )

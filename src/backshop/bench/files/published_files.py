@@ -93,12 +93,12 @@ def kind_of(
         return promised.value, _UNKNOWN, "read_only", False, "altered_blob"
     try:
         found = classify(path, head)
-        check_end(found.kind, tail)
+        check_end(found, tail)
     except FormatError as error:
         return promised.value, _UNKNOWN, "read_only", False, error.reason
     if found.opaque:
         return found.kind.value, found.mime, "opaque", False, None
-    access = "read_write" if found.writable and not found.macro else "read_only"
+    access = "read_write" if found.writable else "read_only"
     return found.kind.value, found.mime, access, True, None
 
 

@@ -16,6 +16,7 @@ from backshop.base.canon import parse
 from backshop.base.errors import BackshopError, NotFound, ValidationFailed
 from backshop.base.ids import BlobId, TreeId
 from backshop.base.paths import BenchPath
+from backshop.formats import why_uncomputed
 
 from .. import decide, requests
 from ..answers import ChangesAsked, Counts, acted
@@ -27,7 +28,7 @@ from ..tree.difference import KINDS, Change
 from ..tree.soundness import UNREADABLE
 from ..values import Selection
 from . import view_request
-from .effect import error_count
+from .effect import error_count, uncomputed_count
 from .reference import reference_of
 
 PAGE_MAX = 5000
@@ -85,6 +86,9 @@ class ChangeEntry:
     new_errors: tuple[str, ...] = ()
     """Cells that show an error since this change, the first of them."""
     new_error_count: int = 0
+    uncomputed: tuple[str, ...] = ()
+    """Where formulas have no result since this change, and why, in words (F24.15)."""
+    uncomputed_count: int = 0
     focus_hint: Hint | None = None
     """Where to look first, once the file has been compared (B12.18)."""
     left_out: int = 0
@@ -386,9 +390,17 @@ def _entry(
         collateral=int(effects.get("totals", {}).get("collateral", 0)),
         new_errors=tuple(effects.get("new_errors", ())),
         new_error_count=error_count(effects),
+        uncomputed=tuple(_without_result(one) for one in effects.get("uncomputed", ())),
+        uncomputed_count=uncomputed_count(effects),
         focus_hint=hints(change),
         left_out=0 if chosen is None else len(chosen.left_out),
         warnings=("summary_missing",) if sized and summary is None and after else (),
+    )
+
+
+def _without_result(one: Mapping[str, Any]) -> str:
+    return why_uncomputed(
+        str(one.get("where")), str(one.get("reason")), str(one.get("function") or "")
     )
 
 
@@ -418,7 +430,7 @@ def kind_and_access(desk: BenchRepository, change: Change) -> tuple[str, str]:
     shown = sides[0]
     if shown is None:
         return "binary", "opaque"
-    access = "read_write" if shown.writable and not shown.macro else "read_only"
+    access = "read_write" if shown.writable else "read_only"
     access = "opaque" if shown.opaque else access
     same = all(side is None or side.kind is shown.kind for side in sides)
     return (shown.kind.value if same else "binary"), access

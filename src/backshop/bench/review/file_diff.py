@@ -60,6 +60,10 @@ class Cells:
     more: int | None = None
     too_large: bool = False
     cursor: int | None = None
+    lines: Sequence[Found] = ()
+    """Rows and columns that came or went, as `{sheet, kind, axis, at, count, …}` (F42)."""
+    following: Mapping[str, Any] | None = None
+    """How many formulas and names only follow them; None without such lines."""
 
     def to_json(self) -> Found:
         """Return what was found; of what was not, only that it was not."""
@@ -114,6 +118,7 @@ class Diff:
     reference_warning: str | None = None
     focus_hint: focus.Hint | None = None
     also: tuple[dict[str, Any], ...] = ()  # what changed beyond `body` (B12.22)
+    notes: tuple[str, ...] = ()  # what is so on both sides and should be known (F40.5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,8 +301,8 @@ class Differ:
                 raise
             also = self._unsaid(sides, (), True)
             return self._answer(sides, "cells", Cells(too_large=True), also)
-        self._hint(sides, focus.of_cells(counted["sheets"]))
-        told = told_sheets(counted["sheets"])
+        self._hint(sides, focus.of_cells(counted["sheets"], counted["lines"]))
+        told = told_sheets(counted["sheets"], counted["lines"])
         also = self._unsaid(sides, told, bool(counted["sheets"]))
         page = _page_of_cells(found, sheet, before + cursor)
         return self._answer(sides, "cells", page, also)
@@ -440,7 +445,14 @@ class Differ:
             focus_hint=self._hints.peek(sides.contents),
             body=body,
             also=tuple(also),
+            notes=self._notes(sides),
         )
+
+    def _notes(self, sides: Sides) -> tuple[str, ...]:
+        try:
+            return tuple(self._keep("notes", sides, self._formats.review_notes))
+        except FormatError:  # a file that cannot be read is told as one
+            return ()
 
 
 def _lines_of(diff: TextDiff) -> int:
@@ -476,6 +488,8 @@ def _page_of_cells(found: Any, sheet: str | None, start: int) -> Cells:
         counts=_added_up(one["counts"] for one in wanted),
         more=max(0, total - after),
         cursor=after if after < total else None,
+        lines=[one for one in found["lines"] if sheet is None or one["sheet"] == sheet],
+        following=found["following"],
     )
 
 

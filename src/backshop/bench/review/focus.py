@@ -10,14 +10,35 @@ Hint = dict[str, Any]
 _PAGE = re.compile(r"\[page (\d{1,9})\]|--- page (\d{1,9}) ---")
 
 
-def of_cells(sheets: Sequence[Mapping[str, Any]]) -> Hint | None:
-    """Return the changed part of the sheet with most changes; rows and columns count from 0."""
+def of_cells(
+    sheets: Sequence[Mapping[str, Any]], lines: Sequence[Mapping[str, Any]] = ()
+) -> Hint | None:
+    """Return the changed part of the sheet with most changes; rows and columns count from 0.
+
+    Where no cell of it changed, that is the first of the lines that came, or where some went.
+    """
     if not sheets:
         return None
-    busiest = max(sheets, key=lambda one: one["cell_count"] - one["counts"]["style"])
-    if busiest["bounds"] is None or busiest["removed"]:
-        return {"sheet": busiest["sheet"]}
-    return {"sheet": busiest["sheet"], **busiest["bounds"]}
+    own = {one["sheet"] for one in lines}
+
+    def weight(sheet: Mapping[str, Any]) -> tuple[int, bool]:
+        return sheet["cell_count"] - sheet["counts"]["style"], sheet["sheet"] in own
+
+    busiest = max(sheets, key=weight)
+    if busiest["bounds"] is not None and not busiest["removed"]:
+        return {"sheet": busiest["sheet"], **busiest["bounds"]}
+    first = next((one for one in lines if one["sheet"] == busiest["sheet"]), None)
+    return {"sheet": busiest["sheet"], **(_of_run(first) if first else {})}
+
+
+def _of_run(lines: Mapping[str, Any]) -> Hint:
+    """Return the first cells of lines that came, or of the line before which some went."""
+    is_gone = lines["kind"] == "removed"
+    first = (lines["beside"] if is_gone else lines["at"]) - 1
+    last = first if is_gone else first + lines["count"] - 1
+    ends, others = ("row", "col") if lines["axis"] == "rows" else ("col", "row")
+    found = {f"{ends}_start": first, f"{ends}_end": last}
+    return {**found, f"{others}_start": 0, f"{others}_end": 0}
 
 
 def of_lines(start: int, added: Sequence[int]) -> Hint:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from backshop.formats import DialectWish
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileRequest:
@@ -57,6 +59,14 @@ class FileSlide(FileRequest):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FileDocument(FileRequest):
+    """A window of a drawn document, its blocks counted from 0."""
+
+    first_block: int = 0
+    block_count: int = 600
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FilePage(FileRequest):
     """A picture of one page, counted from 0."""
 
@@ -66,10 +76,11 @@ class FilePage(FileRequest):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableRequest(FileRequest):
-    """Which table of which file."""
+    """Which table of which file; `dialect` says how a delimited one is written."""
 
     sheet: str | None = None
     range: str | None = None
+    dialect: DialectWish | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,6 +148,21 @@ class ReviewSlide(ReviewVersion):
 
     slide_index: int = 0
     scale: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewDrawnSlide(ReviewVersion):
+    """A drawn slide of one version, counted from 0."""
+
+    slide_index: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewDrawnDocument(ReviewVersion):
+    """A window of a drawn document of one version, its blocks counted from 0."""
+
+    first_block: int = 0
+    block_count: int = 600
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -115,6 +115,10 @@ class Viewer:
         """Return a window of a sheet."""
         return self._grid(self._viewed(request), request)
 
+    def drawn_sheet(self, request: view_request.FileGrid) -> Found:
+        """Return a window of a sheet, drawn (F43.15)."""
+        return self._drawn(self._viewed(request), request)
+
     def section(self, request: view_request.FileSection) -> Found:
         """Return the outline of a document and the blocks of one section, as they stand."""
         source = self._viewed(request)
@@ -137,6 +141,15 @@ class Viewer:
     def slide(self, request: view_request.FileSlide) -> Found:
         """Return one slide with the places of its shapes."""
         return dict(self._formats.extract_slide(self._viewed(request), request.slide_index))
+
+    def drawn_slide(self, request: view_request.FileSlide) -> Found:
+        """Return one slide as Backshop draws it, with the frames of its shapes (F43.30)."""
+        return dict(self._formats.draw_slide(self._viewed(request), request.slide_index))
+
+    def drawn_document(self, request: view_request.FileDocument) -> Found:
+        """Return a window of a document as it flows, as blocks (F43.50)."""
+        window = (request.first_block, request.block_count)
+        return dict(self._formats.draw_document(self._viewed(request), *window))
 
     def page(self, request: view_request.FilePage) -> PagePreview:
         """Return a picture of one page of a file."""
@@ -174,6 +187,10 @@ class Viewer:
         """Return a picture of a page of one version of an OpenDocument text."""
         return self._page_of(request, request.page_index, request.scale, "odt")
 
+    def xlsx_page(self, request: view_request.ReviewPage) -> PagePreview:
+        """Return a picture of a sheet of one version of a workbook, by its place among them."""
+        return self._page_of(request, request.page_index, request.scale, "xlsx")
+
     def image(self, request: view_request.ReviewPage) -> PagePreview:
         """Return a picture of one version of an image."""
         return self._page_of(request, request.page_index, request.scale, "image")
@@ -196,6 +213,37 @@ class Viewer:
         """Return a picture of a slide."""
         return self._page_of(request, request.slide_index, request.scale, "pptx")
 
+    def preview_drawn_slide(self, request: view_request.ReviewDrawnSlide) -> Found:
+        """Return one slide of one version, drawn; `missing` where that version has none."""
+        place, other = self._both(request)
+        self._require_kind(place, other, "pptx")
+        index = request.slide_index
+        drawing = self._slide_or_none(place, index)
+        if drawing is None and self._slide_or_none(other, index) is None:
+            raise ValidationFailed(f"neither side has a slide {index}", reason="bad_params")
+        return {"drawing": drawing, "missing": drawing is None}
+
+    def _slide_or_none(self, place: _Place, index: int) -> Found | None:
+        if place.file is None:
+            return None
+        try:
+            return dict(self._formats.draw_slide(self._source(place), index))
+        except FormatError as error:
+            if error.reason == "unknown_slide":
+                return None
+            raise
+
+    def preview_drawn_document(self, request: view_request.ReviewDrawnDocument) -> Found:
+        """Return a window of a document of one version, as it flows; `missing` where it is none."""
+        place, other = self._both(request)
+        if place.file is None and other.file is None:
+            raise NotFound("neither side has this path", reason="not_found")
+        if place.file is None:
+            return {"drawing": None, "missing": True}
+        window = (request.first_block, request.block_count)
+        drawing = self._formats.draw_document(self._source(place), *window)
+        return {"drawing": dict(drawing), "missing": False}
+
     def preview_grid(self, request: view_request.ReviewGrid) -> Found:
         """Return a window of a sheet of one version, and what changed in it (B12.9, B12.13)."""
         place, other = self._both(request)
@@ -207,6 +255,18 @@ class Viewer:
         if self._grid_or_none(other, request) is None:
             raise ValidationFailed("neither side has this sheet", reason="bad_params")
         return {"missing": True, "sheets": [], "cells": [], "row_count": 0, "col_count": 0}
+
+    def preview_drawn_sheet(self, request: view_request.ReviewGrid) -> Found:
+        """Return a window of a sheet of one version, drawn, and what changed in it (B12.23)."""
+        place, other = self._both(request)
+        self._require_kind(place, other, "xlsx")
+        drawing = self._drawn_or_none(place, request)
+        if drawing is not None:
+            changes = self._changes_in(place, other, drawing["sheet"], request)
+            return {"drawing": drawing, "changes": changes, "missing": False}
+        if self._drawn_or_none(other, request) is None:
+            raise ValidationFailed("neither side has this sheet", reason="bad_params")
+        return {"drawing": None, "changes": [], "missing": True}
 
     def picture(
         self,
@@ -259,7 +319,8 @@ class Viewer:
         return self._formats.source(blob, place.path, place.file.sha256)
 
     def _table(self, request: view_request.TableRequest) -> OpenTable:
-        return self._formats.open_table(self._viewed(request), request.sheet, request.range)
+        source, dialect = self._viewed(request), request.dialect
+        return self._formats.open_table(source, request.sheet, request.range, dialect=dialect)
 
     def _both(self, request: view_request.ReviewVersion) -> tuple[_Place, _Place]:
         """Return a file in the version asked for, and in the one it is compared with."""
@@ -338,17 +399,31 @@ class Viewer:
                 return None
             raise
 
+    def _drawn_or_none(self, place: _Place, request: Window) -> Found | None:
+        if place.file is None:
+            return None
+        try:
+            return self._drawn(self._source(place), request)
+        except FormatError as error:
+            if error.reason in _ABSENT:
+                return None
+            raise
+
+    def _drawn(self, source: Source, request: Window) -> Found:
+        return dict(self._formats.draw_sheet(source, request.sheet, *_window(request)))
+
     def _changes_in(
         self, place: _Place, other: _Place, sheet: str, request: view_request.ReviewGrid
     ) -> list[Any] | None:
         """Return the changed cells of a window; None where it is not known (B12.9)."""
-        before, after = (other, place) if place.version == "DRAFT" else (place, other)
+        is_before = place.version != "DRAFT"
+        before, after = (place, other) if is_before else (other, place)
         if place.version == "PUBLISHED" or before.file is None or after.file is None:
             return []
         try:
             return [
                 *self._formats.diff_window(
-                    self._source(before), self._source(after), sheet, *_window(request)
+                    self._source(before), self._source(after), sheet, *_window(request), is_before
                 )
             ]
         except FormatError:

@@ -56,11 +56,9 @@ class ReadFile:
     path: str
     sheet: str | None = None
     range: str | None = None
-    cells: str | None = field(default=None, metadata=described("values, formulas or both"))
+    cells: str | None = field(default=None, metadata=described("or formulas, both, rules, notes"))
     section: str | None = field(default=None, metadata=described("Heading or index"))
-    paragraphs: str | None = field(
-        default=None, metadata=described("Body indexes from 0, such as 10-20")
-    )
+    paragraphs: str | None = field(default=None, metadata=described("Body indexes from 0: 10-20"))
     slide_index: int | None = field(default=None, metadata=described("From 0"))
     pages: str | None = field(default=None, metadata=described("From 1, such as 1-5"))
     line_start: int | None = field(default=None, metadata=described("From 1"))

@@ -22,17 +22,15 @@ from .workspace import Workspace, answered
 
 KINDS = ("xlsx", "docx", "pptx")
 XLSX_OPS = (
-    *("ensure_sheet", "rename_sheet", "delete_sheet", "set_cells", "set_range", "fill_formula"),
-    *(
-        "append_rows",
-        "replace_text",
-        "clear_range",
-        "set_style",
-        "merge_cells",
-        "unmerge_cells",
-        "set_column_widths",
-    ),
-    *("set_row_heights", "freeze_panes", "set_autofilter", "summarize_by_category"),
+    *("ensure_sheet", "rename_sheet", "delete_sheet", "set_cells", "set_range"),
+    *("fill_formula", "append_rows", "replace_text", "clear_range", "set_style"),
+    *("merge_cells", "unmerge_cells", "set_column_widths", "set_row_heights", "freeze_panes"),
+    *("insert_rows", "delete_rows", "insert_columns", "delete_columns", "set_autofilter"),
+    *("add_chart", "change_chart", "add_image", "delete_drawing", "add_table"),
+    *("change_table", "delete_table", "sort_range"),
+    *("remove_duplicates", "copy_range", "move_range", "copy_sheet", "move_sheet"),
+    *("set_sheet_state", "add_conditional_format", "delete_conditional_format"),
+    *("set_validation", "delete_validation", "summarize_by_category"),
 )
 DOCX_OPS = (
     *("set_paragraphs", "append_paragraph", "insert_paragraphs", "replace_section"),
@@ -92,7 +90,7 @@ class DescribeOperations:
     """Arguments of describe_operations."""
 
     kind: str
-    op: str | None = field(default=None, metadata=described("Only this one"))
+    op: str | None = field(default=None, metadata=described("One, or several with commas"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,6 +136,7 @@ def _operate(
             create_new=params.create_new,
             create_if_missing=params.create_if_missing,
             copy_from=room.source(params.copy_from) if params.copy_from else None,
+            files=room.named(operations),
             recalculate=room.bench.desk.settings.recalculate,
         )
         return room.bench.formats.apply_ops(existing, request, out)

@@ -5,24 +5,31 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+from backshop.base.codec import told
 from backshop.formats import Applied, OpenTable, Source, Warn
 from backshop.prompts import Tool, ToolContext, ToolResult
 
 from .files import NOTE, described
 from .workspace import Workspace, answered
 
-_QUERY = described("SELECT over `data`, as in DuckDB")
+# a text in the schema, because an object of six fields would stand in seven tools of every request
+_DIALECT = {
+    "type": ["string", "null"],
+    "description": "Of a csv read wrongly: delimiter, or JSON as in its map",
+}
+_QUERY = described("DuckDB SELECT over `data`")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableRef:
-    """Which table of which file; only workbooks have sheets and ranges."""
+    """Which table of which file; only workbooks have sheets and ranges, only others a dialect."""
 
     path: str
     sheet: str | None = None
     range: str | None = None
+    dialect: Annotated[Any, told(_DIALECT)] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +82,7 @@ class TableUpdate(TableRef):
     create_sheet_if_missing: bool = False
     clear_target_range: bool = field(
         default=False,
-        metadata=described("Of write_range: empty its cells first"),
+        metadata=described("write_range: empty it first"),
     )
     null_cells: str = field(default="clear", metadata=described("By NULL: clear or keep"))
     formulas: bool = field(default=False, metadata=described("Text beginning with = is one"))
@@ -84,7 +91,7 @@ class TableUpdate(TableRef):
 
 def _opened(room: Workspace, ref: TableRef, source: Source | None = None) -> OpenTable:
     found = source or room.source(ref.path)
-    return room.bench.formats.open_table(found, ref.sheet, ref.range)
+    return room.bench.formats.open_table(found, ref.sheet, ref.range, dialect=ref.dialect)
 
 
 def _asking(
@@ -109,6 +116,8 @@ def _export(params: TableExport, *, context: ToolContext) -> ToolResult:
         done: Applied = _opened(room, params).write(
             "table_export",
             out,
+            also=() if existing is None else (existing,),
+            existing=existing,
             query=params.query,
             target=room.path(params.target_path)[0],
             format_=params.format,

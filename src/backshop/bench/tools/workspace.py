@@ -21,7 +21,7 @@ from backshop.bench.repository import Commit
 from backshop.bench.review.effect import ERRORS_LISTED
 from backshop.bench.service import Bench
 from backshop.bench.state import BenchState
-from backshop.formats import NOTED, Applied, FormatError, Source
+from backshop.formats import NOTED, Applied, FormatError, Source, named_files
 from backshop.prompts import ToolResult
 
 REFUSALS_NOTED = 20  # of one caller
@@ -79,6 +79,17 @@ class Workspace:
         except NotFound as error:
             error.hints = error.hints or self.near(path)
             raise
+
+    def named(self, operations: Any) -> dict[str, Source]:
+        """Return the files that operations name beside the one they change, ready to be read."""
+        found = {}
+        for raw, where in named_files(operations).items():
+            try:
+                found[raw] = self.source(raw)
+            except BackshopError as error:
+                error.detail = f"{where}: {error.detail}" if error.detail else where
+                raise
+        return found
 
     def _tree(self, version: str | None) -> TreeId:
         """Return the tree that a version means; without one it is that of the active view."""
@@ -194,7 +205,7 @@ class Workspace:
             blob=blob,
             size=blobs.size(blob),
             note=_note(note, applied),
-            effects=_report(applied.to_json()),
+            effects=_report(applied),
         )
 
     def _put(
@@ -235,13 +246,24 @@ def _note(given: str | None, applied: Applied) -> str | None:
     return "; ".join(said) or None
 
 
-def _report(result: Mapping[str, Any]) -> bytes:
-    """Return what the review keeps of a write: effects and new error cells (F16.13, F24.10)."""
+def _report(applied: Applied) -> bytes:
+    """Return what the review keeps of a write: effects, new errors, formulas without result.
+
+    `settled` are the cells that got another content or result, as ranges (F16.13, F24.10, F24.15).
+    """
+    result: Mapping[str, Any] = applied.to_json()
     effects = dict(result.get("effects") or {})
     errors = result.get("new_errors") or ()
     listed = [f"{one.get('sheet')}!{one.get('cell')}" for one in errors]
     effects["new_errors"] = listed[:ERRORS_LISTED]
     effects["totals"] = {**(effects.get("totals") or {}), "new_errors": len(listed)}
+    told = applied.effects.told
+    effects["settled"] = [
+        one.where for one in (*told.changed, *told.recalculated) if one.kind == "cell"
+    ]
+    left = (result.get("recalculated") or {}).get("uncomputed")
+    if left:
+        effects["uncomputed"] = left
     return canonical(json.loads(json.dumps(effects, default=list)))
 
 

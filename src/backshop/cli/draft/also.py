@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
+
+from backshop.formats import lines_said
 
 from ..door import clean
 
@@ -27,6 +29,33 @@ def cell_text(cell: Mapping[str, Any]) -> str:
     if cell.get("results"):
         said += f"  (result {_pair(cell['results'], '(none)')})"
     return f"{said}  [{formats}]" if formats else said
+
+
+def line_texts(
+    lines: Sequence[Mapping[str, Any]], following: Mapping[str, Any] | None
+) -> Iterator[str]:
+    """Go through the rows and columns that came or went, and what follows them, for people."""
+    for one in lines:
+        sign = "+" if one["kind"] == "inserted" else "-"
+        yield f"{sign} {clean(one['sheet'])}: {lines_said(one)}{_held(one)}"
+    if following and following["count"]:
+        more = "" if following["is_all"] else "at least "
+        yield f"  {more}{following['count']} formula(s) and name(s) follow"
+
+
+def _held(lines: Mapping[str, Any]) -> str:
+    """Return what removed lines held; what came into others is told cell by cell."""
+    if lines["kind"] == "inserted" or not lines["texts"]:
+        return ""
+    texts = ", ".join(clean(text) for text in lines["texts"])
+    count = lines["cell_count"]
+    is_all = count is not None and count <= len(lines["texts"])
+    return f": {texts}" if is_all else f": {texts}, …"
+
+
+def moved_from(cell: Mapping[str, Any]) -> str:
+    """Return where a cell was before lines came or went."""
+    return f" (was {cell['cell_before']})" if cell.get("cell_before") else ""
 
 
 def _pair(sides: Mapping[str, Any], absent: str) -> str:

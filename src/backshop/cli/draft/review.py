@@ -35,7 +35,7 @@ from backshop.formats import TableDiff, TextDiff
 from ..bench import BENCH, ask, bench_of, edited
 from ..door import Door, DoorCommand, DoorGroup, clean, clean_lines, fact_lines, pass_door, table
 from ..folder_text import written_lines
-from .also import also_lines, cell_text
+from .also import also_lines, cell_text, line_texts, moved_from
 from .reviewed import recall, remember
 
 if TYPE_CHECKING:
@@ -75,8 +75,10 @@ def review(door: Door, bench: str, path: str | None, confirm_deletions: bool, si
         if path is not None:
             about = views.ReviewPath(workbench_id=at.id, path=path, since=looked)
             whole, notes = whole_diff(shop, about)
-            said = [*(f"# {clean(note)}" for note in notes), diff_text(whole)]
-            door.show({**encode(whole), "notes": notes}, lambda _: "\n".join(said))
+            gaps = _without_result(shop, about)
+            said = [*(f"# {clean(note)}" for note in notes), diff_text(whole), *gap_lines(gaps)]
+            value = {**encode(whole), "notes": notes, "uncomputed": gaps}
+            door.show(value, lambda _: "\n".join(said))
             return
         found = at.review(confirm_deletions=confirm_deletions, since=looked)
         door.show(found, lambda value: change_set_text(value, at.id))
@@ -183,6 +185,21 @@ def whole_diff(shop: Backshop, about: views.ReviewPath) -> tuple[Diff, tuple[str
             notes = shop.ask(Bench.review_get_summary, about).notes if shown else ()
             return replace(found, body=body), notes
     raise BenchBusy("the Draft changes faster than it can be shown", reason="draft_changed")
+
+
+def _without_result(shop: Backshop, about: views.ReviewPath) -> tuple[str, ...]:
+    """Return the formulas of a file that have no result since the Draft changed it (F24.15)."""
+    try:
+        return shop.ask(Bench.review_get_entry, about).uncomputed
+    except NotFound as error:
+        if error.reason != "not_found":
+            raise
+        return ()
+
+
+def gap_lines(gaps: Sequence[str]) -> list[str]:
+    """Return for people where formulas have no result, and why."""
+    return [f"no result: {clean(gap)}" for gap in gaps]
 
 
 def _content(shop: Backshop, about: views.ReviewPath) -> tuple[str | None, str | None] | None:
@@ -418,18 +435,23 @@ def _entry_text(one: ChangeEntry) -> str:
         first = ", ".join(map(clean, one.new_errors[:3]))
         more = one.new_error_count - len(one.new_errors[:3])
         line += f"  ! new errors: {first}" + (f" and {more} more" if more else "")
+    if one.uncomputed_count:
+        line += f"  ! {one.uncomputed_count} formula cell(s) without a result"
     if one.left_out:
         line += f"  ({one.left_out} change(s) left out)"
     if one.kind == "DELETED" and not one.deletion_confirmed:
         line += "  (not confirmed)"
     for note in (one.summary or "").splitlines():
         line += f"\n    {clean(note)}"
+    for gap in gap_lines(one.uncomputed):
+        line += f"\n    {gap}"
     return line
 
 
 def diff_text(found: Diff) -> str:
     """Return one file's difference for people, and what changed beside it."""
-    return "\n".join([_body_text(found), *also_lines(found.also)])
+    notes = (f"note: {clean(one)}" for one in found.notes)
+    return "\n".join([_body_text(found), *also_lines(found.also), *notes])
 
 
 def _body_text(found: Diff) -> str:
@@ -457,6 +479,7 @@ def _text_lines(body: TextDiff) -> Iterator[str]:
 def _cell_lines(body: Cells) -> Iterator[str]:
     if body.too_large:
         yield "this workbook is too large to compare cell by cell"
+    yield from line_texts(body.lines, body.following)
     for sheet in body.sheets:
         name = clean(sheet["sheet"])
         if sheet["added"] or sheet["removed"]:
@@ -464,7 +487,7 @@ def _cell_lines(body: Cells) -> Iterator[str]:
         if sheet.get("renamed_from"):
             yield f"> sheet {name}  (was {clean(sheet['renamed_from'])})"
         for cell in sheet["cells"]:
-            yield f"~ {name}!{cell['cell']}  {cell_text(cell)}"
+            yield f"~ {name}!{cell['cell']}{moved_from(cell)}  {cell_text(cell)}"
     for sheet in body.sheets:
         if sheet["cell_count"]:
             yield f"{clean(sheet['sheet'])}: {sheet['cell_count']} changed cell(s)"

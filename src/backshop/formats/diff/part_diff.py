@@ -233,6 +233,8 @@ class Rules:
     is_told: Callable[[str, bool], bool] = lambda _, __: False
     differs: Callable[[Pair], bool] = lambda pair: differs(pair)  # of a part that is told
     skipped_relations: frozenset[str] = frozenset()  # told by a diff
+    told_relations: Callable[[str], frozenset[str]] = lambda _: frozenset()  # those of one part
+    words: Callable[[str, bool], Found | None] = lambda _, __: None  # of a part that came or went
 
 
 class Side:
@@ -379,13 +381,16 @@ class Comparison:
             for side, owner in ((self.old, old), (self.new, new))
         ]
         gone, come = sides[0] - sides[1], sides[1] - sides[0]
-        found = list(self._led(gone, come))
+        found = list(self._led(gone, come, self._rules.told_relations(new)))
         if found:
             self._say(new or "_rels/.rels", "changed", found)
 
-    def _led(self, gone: Counter[Relation], come: Counter[Relation]) -> Iterator[tuple[str, int]]:
+    def _led(
+        self, gone: Counter[Relation], come: Counter[Relation], told: frozenset[str]
+    ) -> Iterator[tuple[str, int]]:
         kept = set(self._twins.values())
-        for kind in sorted({key.kind for key in (*gone, *come)} - self._rules.skipped_relations):
+        told |= self._rules.skipped_relations
+        for kind in sorted({key.kind for key in (*gone, *come)} - told):
             before = [key for key in gone.elements() if key.kind == kind]
             after = [key for key in come.elements() if key.kind == kind]
             if any(key.is_outside for key in (*before, *after)):
@@ -401,8 +406,11 @@ class Comparison:
         if name.endswith(".rels"):
             self._one_sided_relations(rels_owner(name), is_new=is_new)
             return
-        size = measured((self.new if is_new else self.old).package.read(name))
-        self._say(name, "added" if is_new else "removed", [(size, 1)])
+        known = self._rules.words(name, is_new)
+        if known is None:
+            size = measured((self.new if is_new else self.old).package.read(name))
+            known = [(size, 1)]
+        self._say(name, "added" if is_new else "removed", known)
 
     def _one_sided_relations(self, owner: str, *, is_new: bool) -> None:
         """Compare the relationships of a part that has some on one side only."""

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from ..cell_range import column_name
+
 Data = Mapping[str, Any]
 Entry = dict[str, Any]
 
@@ -100,9 +102,9 @@ def in_slides(slides: Sequence[Data]) -> list[Entry]:
     return found
 
 
-def in_cells(sheets: Sequence[Data]) -> list[Entry]:
-    """Return the looks of cells that changed, which lines do not show."""
-    found = []
+def in_cells(sheets: Sequence[Data], lines: Sequence[Data] = ()) -> list[Entry]:
+    """Return rows and columns that came or went and looks that changed: text shows neither."""
+    found = [entry(f"sheet {one['sheet']}", [lines_said(one)], place_kind="sheet") for one in lines]
     for one in sheets:
         counts = one.get("counts")  # of all, where not all are listed
         looks = sum(cell["kind"] == "style" for cell in one["cells"])
@@ -111,6 +113,15 @@ def in_cells(sheets: Sequence[Data]) -> list[Entry]:
             what = [f"looks of cells ({count})"]
             found.append(entry(f"sheet {one['sheet']}", what, place_kind="sheet"))
     return found
+
+
+def lines_said(lines: Data) -> str:
+    """Return rows or columns that came or went in words: `rows 5-7 inserted`."""
+    first, last = lines["at"], lines["at"] + lines["count"] - 1
+    is_row = lines["axis"] == "rows"
+    ends = [str(at) if is_row else column_name(at) for at in (first, last)]
+    word = lines["axis"].removesuffix("s") if first == last else lines["axis"]
+    return f"{word} {'-'.join(dict.fromkeys(ends))} {lines['kind']}"
 
 
 def in_pages(pages: Sequence[Data], *, is_anything_told: bool) -> list[Entry]:
@@ -130,12 +141,16 @@ def without_facts(entries: Sequence[Entry]) -> list[Entry]:
     return [one for one in entries if one["place_kind"] != "slide" or not one["what"]]
 
 
-def told_sheets(sheets: Sequence[Data]) -> tuple[str, ...]:
+def told_sheets(sheets: Sequence[Data], lines: Sequence[Data] = ()) -> tuple[str, ...]:
     """Return the sheets whose own difference shows something; another name alone is not one."""
+    own = {one["sheet"] for one in lines}
     shown = (
         one
         for one in sheets
-        if one["added"] or one["removed"] or one.get("cell_count", len(one["cells"]))
+        if one["added"]
+        or one["removed"]
+        or one["sheet"] in own
+        or one.get("cell_count", len(one["cells"]))
     )
     return tuple(f"sheet {one['sheet']}" for one in shown)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .edit.operation import apply_ops
+from .flow.drawing import draw_document
 from .review.other_change import diff_rest
 from .review.section_data import extract_document, extract_section
 from .selection.composition import compose, separate
@@ -18,6 +19,7 @@ __all__ = [
     "compose",
     "copy_assets",
     "diff_rest",
+    "draw_document",
     "extract_document",
     "extract_lines",
     "extract_section",

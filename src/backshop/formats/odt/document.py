@@ -18,6 +18,7 @@ from ..window import check_chunk, check_selector, chunk_list, chunking, cut, ref
 from ..write.operation import section_hints
 from ..write.tracked import Tracked, listed
 from .body import Block, Document, load
+from .flow import draw_document as draw_document
 from .relocation import relocate as relocate
 from .relocation import require_place as require_place
 

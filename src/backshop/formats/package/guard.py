@@ -11,15 +11,19 @@ from __future__ import annotations
 import re
 import struct
 import zlib
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from tempfile import TemporaryFile
+from typing import IO
 
 from lxml import etree
 
 from backshop.base import limits as numbers
+from backshop.base.system.mapped_bytes import Content, MappedBytes, release
 
 from ..errors import fail
+from ..kind import UNPACKED
 from ..protocol import Kind, Limits, Source
 
 Element = etree._Element
@@ -56,11 +60,16 @@ class Member:
 
 @dataclass(frozen=True)
 class Archive:
-    """A scanned ZIP file in memory; members stand in directory order."""
+    """A scanned ZIP file; members stand in directory order.
 
-    data: bytes
+    It is in memory, or on the disk where it is large and only looked at; then large members are
+    `unpacked` to files that nobody else sees.
+    """
+
+    data: Content
     members: tuple[Member, ...]
     comment: bytes
+    unpacked: Mapping[str, MappedBytes] = field(default_factory=dict)
 
     @cached_property
     def by_name(self) -> dict[str, Member]:
@@ -70,6 +79,11 @@ class Archive:
     def read(self, name: str) -> bytes:
         """Return the content of a member; `KeyError` when there is none of that name."""
         return b"".join(_inflate(self.data, self.by_name[name]))
+
+    def view(self, name: str) -> Content:
+        """Return the content of a member to look at, on the disk where it was unpacked there."""
+        found = self.unpacked.get(name)
+        return self.read(name) if found is None else found
 
 
 def check_size(source: Source, kind: Kind, limits: Limits) -> None:
@@ -91,20 +105,49 @@ def scan(source: Source) -> Archive:
         FormatError: `corrupt_file`, `encrypted_file`, `archive_bomb`, `archive_path_escape` or
             `xml_dtd_forbidden`.
     """
+    _refuse_unpacked(source)
     return scan_bytes(source.path.read_bytes(), source.limits)
+
+
+def scan_to_look(source: Source) -> Archive:
+    """Do the same for somebody who only looks: what is large stays on the disk (F40.21).
+
+    Raises:
+        FormatError: as `scan`.
+    """
+    _refuse_unpacked(source)
+    if source.size_bytes < numbers.LARGE_CONTENT_BYTES:
+        return _scanned(source.path.read_bytes(), source.limits, unpacks=True)
+    with source.path.open("rb") as file:
+        return _scanned(MappedBytes(file.fileno()), source.limits, unpacks=True)
+
+
+def _refuse_unpacked(source: Source) -> None:
+    if source.extension in UNPACKED:
+        raise fail("unsupported_format", f"{source.name!r} is no package of parts")
 
 
 def scan_bytes(data: bytes, limits: Limits | None = None) -> Archive:
     """Scan a package that is in memory already."""
-    limits = limits or Limits()
+    return _scanned(data, limits or Limits(), unpacks=False)
+
+
+def _scanned(data: Content, limits: Limits, *, unpacks: bool) -> Archive:
     if data[:4] == b"\xd0\xcf\x11\xe0":  # OLE2 around an encrypted package (F2.4)
         raise fail("encrypted_file", "the file is protected by a password")
     members, comment = _directory(data)
     _check_names(members)
     total = 0
+    unpacked: dict[str, MappedBytes] = {}
     for member in members:
-        total = _count(data, member, total, limits)
-    return Archive(data, members, comment)
+        if unpacks and member.size >= numbers.LARGE_CONTENT_BYTES:
+            with TemporaryFile() as file:  # it has no name, and is gone with whoever looks at it
+                total = _count(data, member, total, limits, file)
+                file.flush()
+                unpacked[member.name] = MappedBytes(file.fileno())
+        else:
+            total = _count(data, member, total, limits)
+    return Archive(data, members, comment, unpacked)
 
 
 def parse_xml(data: bytes) -> Element:
@@ -135,7 +178,7 @@ def _corrupt(what: str) -> Exception:
     return fail("corrupt_file", f"the archive is damaged: {what}")
 
 
-def _directory(data: bytes) -> tuple[tuple[Member, ...], bytes]:
+def _directory(data: Content) -> tuple[tuple[Member, ...], bytes]:
     at = data.rfind(b"PK\x05\x06", max(0, len(data) - _END.size - _FULL16))
     if at < 0 or at + _END.size > len(data):
         raise _corrupt("it has no directory")
@@ -161,7 +204,7 @@ def _directory(data: bytes) -> tuple[tuple[Member, ...], bytes]:
     return _place(data, raw, end - size), comment
 
 
-def _records(data: bytes, at: int, end: int, count: int, shift: int) -> list[Member]:
+def _records(data: Content, at: int, end: int, count: int, shift: int) -> list[Member]:
     records = []
     for _ in range(count):
         if at + _CENTRAL.size > end or data[at : at + 4] != b"PK\x01\x02":
@@ -226,7 +269,7 @@ def _decode_name(raw: bytes, flags: int) -> str:
         raise _corrupt("a name is not UTF-8") from error
 
 
-def _place(data: bytes, records: list[Member], directory_at: int) -> tuple[Member, ...]:
+def _place(data: Content, records: list[Member], directory_at: int) -> tuple[Member, ...]:
     """Find each record's data, and refuse entries that share bytes or contradict the directory."""
     ends = {}
     following = directory_at
@@ -274,16 +317,23 @@ def _check_names(members: tuple[Member, ...]) -> None:
 # --- the contents ------------------------------------------------------------------------------
 
 
-def _inflate(data: bytes, member: Member) -> Iterator[bytes]:
-    view = memoryview(data)[member.data_offset : member.data_offset + member.compressed_size]
+def _packed(data: Content, member: Member) -> Iterator[bytes]:
+    """Yield the compressed bytes of a member, step by step."""
+    end = member.data_offset + member.compressed_size
+    for at in range(member.data_offset, end, _STEP):
+        stop = min(at + _STEP, end)
+        yield data[at:stop]
+        release(data, at, stop)
+
+
+def _inflate(data: Content, member: Member) -> Iterator[bytes]:
     if member.method == STORED:
-        for at in range(0, len(view), _STEP):
-            yield bytes(view[at : at + _STEP])
+        yield from _packed(data, member)
         return
     inflater = zlib.decompressobj(-zlib.MAX_WBITS)
     try:
-        for at in range(0, len(view), _STEP):
-            yield inflater.decompress(bytes(view[at : at + _STEP]), _STEP)
+        for packed in _packed(data, member):
+            yield inflater.decompress(packed, _STEP)
             while inflater.unconsumed_tail:
                 yield inflater.decompress(inflater.unconsumed_tail, _STEP)
         while not inflater.eof:
@@ -295,7 +345,9 @@ def _inflate(data: bytes, member: Member) -> Iterator[bytes]:
         raise _corrupt("the data of an entry cannot be inflated") from error
 
 
-def _count(data: bytes, member: Member, total: int, limits: Limits) -> int:
+def _count(
+    data: Content, member: Member, total: int, limits: Limits, out: IO[bytes] | None = None
+) -> int:
     """Return the total with this member's real size; refuse bombs, lies and DTDs."""
     size = crc = 0
     prolog = b"" if member.name.lower().endswith(_XML_ENDINGS) else None
@@ -309,6 +361,8 @@ def _count(data: bytes, member: Member, total: int, limits: Limits) -> int:
             raise fail("archive_bomb", "the archive unpacks to more than is allowed")
         if prolog is not None:
             prolog = _check_prolog(prolog + piece)
+        if out is not None:
+            out.write(piece)
     if size != member.size or crc != member.crc:
         raise _corrupt("the checksum or size of an entry is wrong")
     return total + size

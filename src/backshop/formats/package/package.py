@@ -17,18 +17,20 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path
 
 from lxml import etree
 
+from backshop.base.system.mapped_bytes import Content
+
 from ..errors import FormatError, fail
 from ..output import write_file
 from ..protocol import Limits, Source
 from .archive import assemble, compare_untouched, unverified
-from .guard import Archive, parse_xml, scan, scan_bytes
+from .guard import Archive, parse_xml, scan, scan_bytes, scan_to_look
 from .relationship import Relationship, Rels, rels_name, rels_owner
 from .wellformed import check_xml
 
@@ -68,15 +70,27 @@ class Package:
         return cls(scan(source), source.limits)
 
     @classmethod
+    def open_to_look(cls, source: Source) -> Package:
+        """Scan a source under F4 and open it for somebody who changes nothing."""
+        return cls(scan_to_look(source), source.limits)
+
+    @classmethod
     def from_bytes(cls, data: bytes, limits: Limits | None = None) -> Package:
         """Open a package that is in memory, for example a blank document."""
         return cls(scan_bytes(data, limits), limits)
 
     @classmethod
     def open_base(
-        cls, source: Source | None, blank: Callable[[], bytes], macro_endings: tuple[str, ...] = ()
+        cls,
+        source: Source | None,
+        blank: Callable[[], bytes],
+        macro_endings: tuple[str, ...] = (),
+        *,
+        macros_kept: Collection[str] = (),
     ) -> Package:
         """Open what a write starts from, a blank file where there is no source.
+
+        A file with one of the `macro_endings` is refused; one of `macros_kept` may hold macros.
 
         Raises:
             FormatError: `macro_enabled_read_only`, `signed_document`.
@@ -86,12 +100,19 @@ class Package:
         if source.extension in macro_endings:
             raise _has_macros()
         package = cls.open(source)
-        package.refuse_unwritable()
+        package.refuse_unwritable(keeps_macros=source.extension in macros_kept)
         return package
 
     def fresh(self) -> Package:
         """Return the package as it was opened, without any change."""
         return Package(self._archive, self._limits)
+
+    def copy(self) -> Package:
+        """Return the package as it is now; what is changed in one does not change the other."""
+        self._write_rels()
+        made = self.fresh()
+        made._new, made._removed = dict(self._new), set(self._removed)
+        return made
 
     # --- looking -------------------------------------------------------------------------------
 
@@ -143,6 +164,12 @@ class Package:
             raise fail("corrupt_file", "a part of the package is missing", detail=name)
         return self._new[name] if name in self._new else self._archive.read(name)
 
+    def view(self, name: str) -> Content:
+        """Return the present content of a part to look at, on the disk where it is large."""
+        if name in self and name not in self._new and name not in self._unwritten:
+            return self._archive.view(name)
+        return self.read(name)
+
     def original(self, name: str) -> bytes | None:
         """Return the content a part had when the package was opened."""
         return self._archive.read(name) if name in self._archive.by_name else None
@@ -167,9 +194,9 @@ class Package:
         """Whether digital signature parts are inside (F23.9)."""
         return any(_SIGNATURE.search(name) for name in self.names)
 
-    def refuse_unwritable(self) -> None:
+    def refuse_unwritable(self, *, keeps_macros: bool = False) -> None:
         """Refuse packages that must not be changed: macros and signatures (F23.9)."""
-        if self.has_macros:
+        if self.has_macros and not keeps_macros:
             raise _has_macros()
         if self.is_signed:
             raise fail("signed_document", "a change would break the document's signature")
@@ -290,6 +317,20 @@ class Package:
             root.insert(0, line)
             self.put_xml(part, root)
 
+    def drop_default_type(self, ending: str) -> None:
+        """Take the content type of an ending away that no part has any more, nor had before."""
+        part = self._types_part()
+        before = self._archive.by_name.get(part)
+        known = _content_types(parse_xml(self._archive.read(part)))[1] if before else {}
+        is_used = any(name.lower().endswith(f".{ending}") for name in self.names)
+        if is_used or ending.lower() in known:
+            return
+        root = self.xml(part)
+        for line in root.findall(f"{{{TYPES_NS}}}Default"):
+            if (line.get("Extension") or "").lower() == ending.lower():
+                root.remove(line)
+        self.put_xml(part, root)
+
     def _content_types(self) -> tuple[dict[str, str], dict[str, str]]:
         if self._types is None:
             self._types = _content_types(self.xml(self._types_part()))
@@ -307,7 +348,7 @@ class Package:
         """Return the package as it is now; the source's own bytes when nothing differs."""
         self._write_rels()
         if not self._new and not self._removed:
-            return self._archive.data
+            return self._archive.data[:]
         return assemble(self._archive, self._new, self._removed)
 
     def save(self, out: Path) -> Written:
@@ -325,7 +366,7 @@ class Package:
         try:
             after = Package(scan_bytes(data, self._limits), self._limits)
             for name in self._new:
-                if name.lower().endswith((".xml", ".rels", ".vml")):
+                if name.lower().endswith((".xml", ".rels", ".vml")) and self._is_xml(name):
                     check_xml(self._new[name])
         except FormatError as error:
             raise unverified(f"{error.reason}: {error.message}") from error
@@ -338,6 +379,17 @@ class Package:
             is_new = name not in self._archive.by_name and name != CONTENT_TYPES
             if is_new and not name.endswith("/") and after.content_type(name) is None:
                 raise unverified(f"{name} has no content type")
+
+    def _is_xml(self, name: str) -> bool:
+        """Whether a part must be XML; old drawings as Excel wrote them are not always."""
+        before = self.original(name) if name.lower().endswith(".vml") else None
+        if before is None:
+            return True
+        try:
+            check_xml(before)
+        except FormatError:
+            return False
+        return True
 
     def dangling(self) -> set[str]:
         """Return `part -> target` of every relationship that leads to no part."""
@@ -353,7 +405,7 @@ class Package:
 
 
 def _has_macros() -> FormatError:
-    return fail("macro_enabled_read_only", "a file with macros is never changed")
+    return fail("macro_enabled_read_only", "a file of this name with macros is never changed")
 
 
 def serialise(root: etree._Element, *, like: bytes | None = None) -> bytes:

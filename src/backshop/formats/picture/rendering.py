@@ -1,5 +1,5 @@
 """Pictures of pages: PDF by pdfium in a worker, office files through LibreOffice where it is
-installed (F29.7, F29.8).
+installed, and what formats draw by themselves (F29.7, F29.8, F43.6).
 
 LibreOffice is asked once per file, however many ask for its pages at the same time. Its PDF and
 every picture are kept under the content's hash; the folder may be deleted at any time.
@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import math
-import os
-import shutil
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,11 +23,14 @@ from backshop.base import limits as numbers
 
 from ..dispatch import HERE, Dispatcher
 from ..errors import FormatError, fail
-from ..protocol import Kind, Source
+from ..kind import OTHER_WORKBOOKS
+from ..protocol import JsonObject, Kind, Source, as_object
 from . import libreoffice
+from .shelf import Shelf
 
 MIN_SCALE, MAX_SCALE, STEP = 0.25, 2.0, 0.25
-_THROUGH_OFFICE = frozenset({Kind.DOCX, Kind.ODT, Kind.PPTX})
+_THROUGH_OFFICE = frozenset({Kind.DOCX, Kind.ODT, Kind.PPTX, Kind.XLSX})
+_DRAWN = "drawn-1"  # counts on when drawings look different
 _FAILURE_S = 120.0  # what could not be drawn is not tried again for so long
 _FAILURES = 256  # that are remembered
 
@@ -55,7 +57,7 @@ class Renderer:
         self._do = do
         self._program = program
         folder = None if cache is None else cache / "previews"
-        self._shelf = _Shelf(folder, do.limits.preview_cache_bytes)
+        self._shelf = Shelf(folder, do.limits.preview_cache_bytes)
         self._queue = _Queue(numbers.RENDERERS_MAX)
         self._failed: dict[str, tuple[float, Preview]] = {}  # by content: until when, and why
 
@@ -69,7 +71,7 @@ class Renderer:
             raise fail("bad_value", "a scale is a number")
         module, kind = self._do.readable(source)
         bucket = min(max(round(scale / STEP) * STEP, MIN_SCALE), MAX_SCALE)
-        if kind in _THROUGH_OFFICE:
+        if kind in _THROUGH_OFFICE and source.extension not in OTHER_WORKBOOKS:
             program = libreoffice.find_program(self._program)
             if program is None:
                 return Preview(available=False, reason="renderer_missing")
@@ -83,6 +85,28 @@ class Renderer:
                 source, module, name, page_index, bucket
             )
         return Preview(available=False, reason="no_pages")
+
+    def drawing(self, source: Source, function: str, *args: object) -> JsonObject:
+        """Return what the format of a file draws by itself, kept by content (F43.6)."""
+        name = _drawing_name(source, function, args)
+        kept = self._shelf.get(name)
+        if kept is not None:
+            with contextlib.suppress(ValueError):
+                return as_object(json.loads(kept))
+        module, _ = self._do.readable(source)
+        limit = self._do.limits.render_timeout_s
+        made = as_object(self._do.read_call(module, function, source, *args, timeout_s=limit))
+        data = json.dumps(made, ensure_ascii=False, separators=(",", ":")).encode()
+        self._shelf.put(name, data)
+        return as_object(json.loads(data))
+
+    def drawing_picture(self, source: Source, function: str, *args: object) -> Preview:
+        """Return as PNG what the format of a file draws by itself, kept by content (F43.6)."""
+        name = _drawing_name(source, function, args)
+        if (kept := self._kept(name, 0, 1.0)) is not None:
+            return kept
+        module, _ = self._do.readable(source)
+        return self._drawn(_picture(name, 0, 1.0), module, function, source, *args)
 
     def part(self, source: Source, part: str) -> Preview:
         """Return a picture inside an office file as PNG; what cannot be drawn says why."""
@@ -173,6 +197,11 @@ def _name(source: Source, drawn_by: str) -> str:
     return f"{source.sha256}-{source.extension.lstrip('.')}-{drawn_by}"
 
 
+def _drawing_name(source: Source, function: str, args: tuple[object, ...]) -> str:
+    key = hashlib.sha256(repr((function, args)).encode(errors="surrogatepass")).hexdigest()[:24]
+    return _name(source, f"{_DRAWN}-{key}")
+
+
 def _picture(name: str, page_index: int, scale: float) -> str:
     return f"{name}-{page_index}-{scale:.2f}"
 
@@ -206,69 +235,3 @@ class _Queue:
                 waiting.pop()
                 if not waiting:
                     del self._names[name]
-
-
-class _Shelf:
-    """Files kept by name up to a size, those not asked for longest going first; a cache that
-    cannot be read or written is only slower."""
-
-    def __init__(self, folder: Path | None, most_bytes: int) -> None:
-        self._folder = folder
-        self._most_bytes = most_bytes
-
-    def get(self, name: str) -> bytes | None:
-        """Return what is kept under a name."""
-        if self._folder is None:
-            return None
-        try:
-            data = (self._folder / name).read_bytes()
-            os.utime(self._folder / name)
-        except OSError:
-            return None
-        return data
-
-    def take(self, name: str, into: Path) -> bool:
-        """Copy what is kept under a name; say whether there was anything."""
-        if self._folder is None:
-            return False
-        try:
-            os.utime(self._folder / name)
-            shutil.copyfile(self._folder / name, into)
-        except OSError:
-            return False
-        return True
-
-    def put(self, name: str, data: bytes) -> None:
-        """Keep bytes under a name."""
-        self._fill(name, lambda part: part.write_bytes(data))
-
-    def keep(self, name: str, path: Path) -> None:
-        """Keep a copy of a file under a name."""
-        self._fill(name, lambda part: shutil.copyfile(path, part))
-
-    def _fill(self, name: str, write: Callable[[Path], object]) -> None:
-        if self._folder is None:
-            return
-        with contextlib.suppress(OSError):
-            self._folder.mkdir(parents=True, exist_ok=True)
-            handle, part = tempfile.mkstemp(dir=self._folder, suffix=".part")
-            os.close(handle)
-            try:
-                write(Path(part))
-                Path(part).replace(self._folder / name)
-            finally:
-                Path(part).unlink(missing_ok=True)
-            self._make_room()
-
-    def _make_room(self) -> None:
-        files = []
-        for entry in os.scandir(self._folder):
-            with contextlib.suppress(FileNotFoundError):  # another process made room
-                status = entry.stat()
-                files.append((status.st_mtime_ns, status.st_size, Path(entry.path)))
-        used = sum(size for _, size, _ in files)
-        for _, size, path in sorted(files):
-            if used <= self._most_bytes:
-                return
-            path.unlink(missing_ok=True)
-            used -= size

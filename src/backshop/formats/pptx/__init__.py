@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .application import apply_ops
 from .assets import copy_assets
+from .canvas.slide import draw_slide, draw_slide_png
 from .extract import extract_deck, extract_slide
 from .map import get_info, get_map
 from .other_change import diff_rest
@@ -18,6 +19,8 @@ __all__ = [
     "compose",
     "copy_assets",
     "diff_rest",
+    "draw_slide",
+    "draw_slide_png",
     "extract_deck",
     "extract_lines",
     "extract_slide",

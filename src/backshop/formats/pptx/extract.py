@@ -16,6 +16,7 @@ from backshop.formats.write.operation import problem
 from . import names as n
 from .deck import Deck, Slide
 from .shape import Shape, level_of, table_grid, whole
+from .theme import Theme
 
 DETAILS = ("positioned", "layout_lite")
 _NOT_LOOK = frozenset({n.XFRM, n.XFRM_P, n.END_RPR})
@@ -223,26 +224,9 @@ def _positioned(
 
 def font_families(deck: Deck, slide: Slide) -> set[str]:
     """Return the fonts a slide names, and those its theme gives the rest."""
-    fonts = theme_fonts(deck, slide)
+    fonts = Theme(deck, slide).fonts
     found = {name for name in fonts.values() if name}
     for font in slide.root.iter(n.a("latin")):
         name = font.get("typeface") or ""
         found.add(fonts.get(name, name) or name)
     return {name for name in found if name and not name.startswith("+")}
-
-
-def theme_fonts(deck: Deck, slide: Slide | None) -> dict[str, str]:
-    """Return what the theme words for the heading and the text font mean."""
-    layout = deck.layout_of(slide) if slide is not None else None
-    master = deck.trees.first_related(layout.part, "slideMaster") if layout else None
-    master = master or next(iter(deck.masters), None)
-    part = deck.trees.first_related(master, "theme") if master else None
-    if part is None:
-        return {}
-    root = deck.trees.root(part)
-    found = {}
-    for word, name in (("+mj-lt", "majorFont"), ("+mn-lt", "minorFont")):
-        font = next((f.find(n.a("latin")) for f in root.iter(n.a(name))), None)
-        if font is not None:
-            found[word] = font.get("typeface") or ""
-    return found

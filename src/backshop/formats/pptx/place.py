@@ -6,11 +6,11 @@ import math
 import re
 from collections.abc import Sequence
 
-from backshop.formats.package.guard import Element
 from backshop.formats.write.operation import problem
 
 from . import names as n
-from .deck import Deck, Layout, Slide, is_body, layout_shape, master_type
+from .deck import Deck, Layout, Slide, is_body, master_type
+from .level_style import level_styles
 from .schema import FONT_SIZE, Line
 from .shape import TITLE_TYPES, Box, Placeholder, Shape, whole
 
@@ -121,7 +121,7 @@ def is_bulleted(deck: Deck, slide: Slide, shape: Shape) -> bool:
     placeholder = shape.placeholder
     if placeholder is None or placeholder.type in TITLE_TYPES:
         return False
-    for style in _level_styles(deck, slide, shape, 0):
+    for style in level_styles(deck, slide, shape, 0):
         if style.find(n.a("buNone")) is not None:
             return False
         if any(style.find(n.a(name)) is not None for name in ("buChar", "buAutoNum", "buBlip")):
@@ -129,29 +129,9 @@ def is_bulleted(deck: Deck, slide: Slide, shape: Shape) -> bool:
     return False
 
 
-def _level_styles(deck: Deck, slide: Slide, shape: Shape, level: int) -> list[Element]:
-    """Return the paragraph styles a level inherits, nearest first."""
-    tag = n.a(f"lvl{level + 1}pPr")
-    body = shape.text_body
-    lists = [body.find(n.LST_STYLE)] if body is not None else []
-    placeholder = shape.placeholder
-    layout = deck.layout_of(slide)
-    if placeholder is not None and layout is not None:
-        above = layout_shape(layout, placeholder)
-        if above is not None and above.text_body is not None:
-            lists.append(above.text_body.find(n.LST_STYLE))
-        master = deck.trees.first_related(layout.part, "slideMaster")
-        if master is not None:
-            name = "titleStyle" if placeholder.type in TITLE_TYPES else "bodyStyle"
-            lists.append(deck.trees.root(master).find(f"{n.p('txStyles')}/{n.p(name)}"))
-    return [
-        found for styles in lists if styles is not None and (found := styles.find(tag)) is not None
-    ]
-
-
 def font_size(deck: Deck, slide: Slide, shape: Shape, level: int) -> float:
     """Return the font size text of a level has without one of its own, in points."""
-    for style in _level_styles(deck, slide, shape, level):
+    for style in level_styles(deck, slide, shape, level):
         properties = style.find(n.a("defRPr"))
         size = whole(properties.get("sz")) if properties is not None else None
         if size is not None and size > 0:

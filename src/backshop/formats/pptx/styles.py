@@ -11,7 +11,8 @@ from backshop.formats.write.asset_request import asset_ids
 
 from . import names as n
 from .deck import Deck
-from .extract import run_look, theme_fonts
+from .extract import run_look
+from .theme import Theme
 
 COPYABLE = ("text_style", "image", "layout")
 _SHAPES = 10  # told of one look; all are counted
@@ -73,7 +74,7 @@ def _theme(deck: Deck) -> dict[str, Json] | None:
             if value is not None:
                 colours[str(entry.tag).rpartition("}")[2]] = f"#{value.upper()}"
         break
-    fonts = theme_fonts(deck, None)
+    fonts = Theme(deck, None).fonts
     return {
         "name": root.get("name"),
         "colors": colours,
@@ -82,7 +83,7 @@ def _theme(deck: Deck) -> dict[str, Json] | None:
 
 
 def _fonts(deck: Deck) -> list[Json]:
-    names = theme_fonts(deck, None)
+    names = Theme(deck, None).fonts
     counts: Counter[str] = Counter()
     for slide in deck.slides:
         for font in slide.root.iter(n.a("latin")):

@@ -15,12 +15,11 @@ from backshop.formats.package.guard import Element
 from . import names as n
 from .deck import Deck, Slide, layout_shape
 from .shape import Box, IsUnseen, Shape, own_box, shapes_in, whole
+from .theme import Theme
 
 _FILLS = tuple(map(n.a, ("solidFill", "gradFill", "blipFill", "pattFill", "grpFill")))
 _WHITE = "FFFFFF"
-_ALIASES = {"bg1": "lt1", "tx1": "dk1", "bg2": "lt2", "tx2": "dk2"}  # of the usual colour map
 _BACKGROUND = f"{n.C_SLD}/{n.p('bg')}"
-_OVERRIDE = f"{n.p('clrMapOvr')}/{n.a('overrideClrMapping')}"
 _PLAIN_STYLES = frozenset(  # of tables, known to every program: without fill, without or with lines
     {"{2D5ABB26-0587-4C30-8999-92F81FD0307C}", "{5940675A-B579-460E-94D1-54222C63F5DA}"}
 )
@@ -34,6 +33,7 @@ class Sight:
     def __init__(self, deck: Deck, slide: Slide) -> None:
         self._deck = deck
         self._slide = slide
+        self._theme = Theme(deck, slide)
 
     def unseen(self, shape: Shape) -> IsUnseen:
         """Return what tells whether a run of the shape cannot be seen."""
@@ -53,42 +53,8 @@ class Sight:
         return cell is None or not _has_fill(cell.find(n.a("tcPr")))
 
     @cached_property
-    def _above(self) -> list[Element]:
-        """The slide, its layout and its master, as backgrounds are inherited."""
-        layout = self._deck.layout_of(self._slide)
-        roots = [self._slide.root, *([layout.root] if layout is not None else [])]
-        return [*roots, self._deck.trees.root(self._master)] if self._master else roots
-
-    @cached_property
-    def _master(self) -> str | None:
-        layout = self._deck.layout_of(self._slide)
-        return self._deck.trees.first_related(layout.part, "slideMaster") if layout else None
-
-    @cached_property
-    def _scheme(self) -> dict[str, str]:
-        """The colours of the theme by the names the slide gives them."""
-        part = self._deck.trees.first_related(self._master, "theme") if self._master else None
-        root = self._deck.trees.root(part) if part else None
-        entries = next(root.iter(n.a("clrScheme")), None) if root is not None else None
-        colours = {}
-        for entry in entries.iterchildren("*") if entries is not None else ():
-            shown = next(entry.iterchildren("*"), None)
-            value = (shown.get("lastClr") or shown.get("val") or "") if shown is not None else ""
-            colours[str(entry.tag).rpartition("}")[2]] = value.upper()
-        meant = {**_ALIASES, **self._colour_map}
-        return {**colours, **{name: colours.get(by, "") for name, by in meant.items()}}
-
-    @cached_property
-    def _colour_map(self) -> dict[str, str]:
-        """Which theme colour is text and which is background: dark decks swap them."""
-        own = next((m for root in self._above if (m := root.find(_OVERRIDE)) is not None), None)
-        if own is None:
-            own = self._above[-1].find(n.p("clrMap"))
-        return {str(name): str(by) for name, by in own.items()} if own is not None else {}
-
-    @cached_property
     def _is_white(self) -> bool:
-        for root in self._above:
+        for _, root in self._theme.sheets:
             found = root.find(_BACKGROUND)
             if found is None:
                 continue
@@ -106,13 +72,13 @@ class Sight:
         value = colour.get("val") or ""
         if colour.tag == n.a("srgbClr"):
             return value.upper()
-        return self._scheme.get(value) if colour.tag == n.a("schemeClr") else None
+        return self._theme.colours.get(value) if colour.tag == n.a("schemeClr") else None
 
     @cached_property
     def _drawn(self) -> list[tuple[int, Box | None]]:
         """What is drawn, with its place in the order; what layout and master draw comes first."""
         found: list[tuple[int, Box | None]] = []
-        for root in self._above[1:]:
+        for _, root in self._theme.sheets[1:]:
             others = (one for one in shapes_in(root) if one.placeholder is None)
             found += [(-1, own_box(one.element)) for one in others if _is_drawn(one)]
         shapes = filter(_is_drawn, self._slide.shapes)

@@ -45,16 +45,24 @@ def compose(
     offered = _offered(module, "compose")
     if offered is None:
         raise fail("unsupported_format", f"{after.name!r} is taken or left as a whole")
-    offered(before, after, left_out, out)
+    verified = offered(before, after, left_out, out)
     digest = hashlib.sha256(out.read_bytes()).hexdigest()
     made = Source(out, digest, after.name, after.limits)
-    if kept is not None and not _has_exactly(kept, separate(module, before, made)):
+    if kept is not None and not _has_exactly(
+        kept, verified, lambda: separate(module, before, made)
+    ):
         out.unlink()
         raise fail("verify_failed", "the file would not have exactly the changes that stay")
     return Applied(name=after.name, size_bytes=made.size_bytes, sha256=digest)
 
 
-def _has_exactly(kept: frozenset[str], found: list[ChangeUnit] | str) -> bool:
+def _has_exactly(
+    kept: frozenset[str], verified: object, again: Callable[[], list[ChangeUnit] | str]
+) -> bool:
+    """Whether a file has these changes; a module may have found it out from more than the file."""
+    if isinstance(verified, frozenset):
+        return verified == kept
+    found = again()
     return not isinstance(found, str) and {unit.id for unit in found} == kept
 
 

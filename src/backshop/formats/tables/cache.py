@@ -17,7 +17,7 @@ from backshop.base.errors import ValidationFailed
 
 from .table import Shape
 
-INGEST_VERSION = 1  # changes with everything that makes a table come out differently
+INGEST_VERSION = 2  # changes with everything that makes a table come out differently
 _TABLE, _SHAPE = ".duckdb", ".json"
 
 

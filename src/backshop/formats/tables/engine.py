@@ -53,11 +53,17 @@ def asking(path: Path, limits: Limits) -> Iterator[Connection]:
 
 
 @contextmanager
-def building(path: Path, limits: Limits, readable: Path, timeout_s: float) -> Iterator[Connection]:
-    """Open a new table file at `path`; the only other file it can read is `readable` (F25.9)."""
+def building(
+    path: Path, limits: Limits, readable: Path, timeout_s: float, *, without: str = ""
+) -> Iterator[Connection]:
+    """Open a new table file at `path`; the only other file it can read is `readable` (F25.9).
+
+    `without` names optimizers that are left out.
+    """
     with _opened(path, limits, threads=limits.sql_threads, read_only=False) as connection:
         connection.execute(f"SET allowed_paths = [{quoted(str(readable))}]")
         connection.execute("SET enable_external_access = false")
+        connection.execute(f"SET disabled_optimizers = {quoted(without)}")
         connection.execute("SET lock_configuration = true")
         with _limited(connection, timeout_s):
             yield connection

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import datetime
 import hashlib
 import math
@@ -10,14 +9,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from backshop.base import limits as numbers
 
 from ..errors import fail
-from ..kind import kind_of_name
+from ..kind import kind_of_name, require_new_workbook_name
 from ..output import NO_SPACE
 from ..protocol import Applied, Effect, Effects, Json, Kind
+from ..text.written import Frame, new_frame, write_rows
 from ..warning import Warnings
 from . import ask, engine, values
 from .ask import Plan
@@ -71,20 +71,27 @@ def export(
     format_: str,
     query: str | None = None,
     sheet: str | None = None,
+    frame: Frame | None = None,
 ) -> Applied:
     """Write a query's result to `out` as a new file that will be known as `target`.
+
+    `frame` says how a delimited file is written, where one gives way to it (F28.2).
 
     Raises:
         FormatError: `bad_value`, `too_large`, `disk_full`, or one of the `sql_…` reasons.
     """
     if format_ not in _ENDINGS or kind_of_name(target) is not _ENDINGS[format_]:
         raise fail("bad_value", "format is csv or xlsx and fits the ending of the target")
+    if format_ == "xlsx":
+        require_new_workbook_name(target)
     warnings = table.left_out
     part = out.with_name(out.name + ".part")
     try:
         with result_of(table, query, warnings) as result:
             if format_ == "csv":
-                name, rows = None, _write_csv(part, result, warnings)
+                ending = PurePosixPath(target).suffix.lower()
+                written = _framed(table, result, frame or new_frame(ending))
+                name, rows = None, _write_csv(part, result, written, warnings)
             else:
                 name = sheet_name(sheet, warnings)
                 rows = _write_sheet(part, result, name, warnings)
@@ -154,19 +161,27 @@ def _applied(
 # --- csv (F28.2) ----------------------------------------------------------------------------------
 
 
-def _write_csv(out: Path, result: Result, warnings: Warnings) -> int:
+def _framed(table: Table, result: Result, frame: Frame) -> Frame:
+    """Return the frame; rows of names that say something else than the result's are left out."""
+    names = tuple(column.name for column in result.columns)
+    return frame if names == table.names else replace(frame, names="")
+
+
+def _write_csv(out: Path, result: Result, frame: Frame, warnings: Warnings) -> int:
     texts = [at for at, column in enumerate(result.columns) if column.type == "string"]
     count = 0
-    with out.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([column.name for column in result.columns])
+
+    def rows() -> Iterator[list[str]]:
+        nonlocal count
         for row in result.rows:
             for at in texts:
                 value = row[at]
                 if isinstance(value, str) and value.startswith(_FORMULA_STARTS):
                     warnings.add("formula_like_cells")
-            writer.writerow([_field(value) for value in row])
+            yield [_field(value) for value in row]
             count += 1
+
+    write_rows(out, frame, [column.name for column in result.columns], rows(), warnings)
     return count
 
 

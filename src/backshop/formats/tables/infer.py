@@ -104,6 +104,7 @@ ZONED: Final = Kind(
 )
 TIME: Final = Kind("time", "TIME", _CLOCK, "TRY_CAST({} AS TIME)")
 KINDS: Final = (BOOLEAN, INTEGER, FLOAT, DATE, YEAR_FIRST, DATETIME, ZONED, TIME)
+CERTAIN: Final = frozenset({BOOLEAN, INTEGER, FLOAT})  # what fits their pattern is one
 WIDER: Final = {INTEGER: FLOAT, DATE: DATETIME}  # what a column can still be when one value is not
 DAY_FIRST: Final = tuple(_day("d", "m"))
 MONTH_FIRST: Final = tuple(_day("m", "d"))

@@ -17,6 +17,8 @@ from .failure import describe
 from .infer import Guess, Kind
 from .stage import LINE_MAX_BYTES
 
+_MANY = 100  # columns
+_SLOW_WHEN_WIDE = "common_subexpressions"  # takes time with the square of the columns
 BUFFER_BYTES = 4 * LINE_MAX_BYTES
 _MARK = "backshop column "
 _MARKED = re.compile(_MARK + r"(\d+)")
@@ -35,6 +37,8 @@ class Text:
     quote: str = '"'
     has_header: bool = False
     ends: str | None = r"\n"  # of its lines, as DuckDB spells them; None lets it find out
+    is_even: bool = True  # all records have all columns
+    has_breaks: bool = True  # fields may hold line ends
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,17 +52,25 @@ class Loaded:
 
 
 def load(
-    text: Text, out: Path, names: Sequence[str], guesses: Sequence[Guess], limits: Limits
+    text: Text,
+    out: Path,
+    names: Sequence[str],
+    guesses: Sequence[Guess],
+    limits: Limits,
+    *,
+    is_sure: bool = False,
 ) -> Loaded:
-    """Build the table file at `out`.
+    """Build the table file at `out`; `is_sure` says that the guesses have seen every row.
 
     Raises:
         NotEven: the file is not as strict as DuckDB wants it.
         FormatError: `timeout`, `memory_limit`, `disk_full`.
     """
     try:
-        with engine.building(out, limits, text.path, limits.map_timeout_s) as connection:
-            return _Loader(connection, text, names, guesses).run()
+        without = _SLOW_WHEN_WIDE if len(names) > _MANY else ""
+        time_s = limits.map_timeout_s
+        with engine.building(out, limits, text.path, time_s, without=without) as connection:
+            return _Loader(connection, text, names, guesses, is_sure).run()
     except duckdb.Error as error:
         raise _translated(error) from error
 
@@ -70,8 +82,10 @@ class _Loader:
         text: Text,
         names: Sequence[str],
         guesses: Sequence[Guess],
+        is_sure: bool,
     ) -> None:
         self._connection = connection
+        self._is_sure = is_sure
         self._names = [identifier(name) for name in names]
         self._guesses = list(guesses)
         self._reader = _reader(text, self._names)
@@ -92,7 +106,8 @@ class _Loader:
     def _fill(self, kinds: Sequence[Kind], *, quick: bool) -> bool:
         """Create the table; False when some value is not of its column's kind, or not plainly."""
         pairs = enumerate(zip(self._names, kinds, strict=True))
-        chosen = ", ".join(_checked(name, kind, at, quick) for at, (name, kind) in pairs)
+        is_sure = quick and self._is_sure
+        chosen = ", ".join(_checked(name, kind, at, quick, is_sure) for at, (name, kind) in pairs)
         try:
             self._connection.execute(f"CREATE TABLE data AS SELECT {chosen} FROM {self._reader}")
         except duckdb.InvalidInputException as error:
@@ -168,16 +183,19 @@ def _reader(text: Text, names: Sequence[str]) -> str:
         *([f"new_line = {quoted(text.ends)}"] if text.ends else []),  # a field may hold others
         f"columns = {{{columns}}}",
         "strict_mode = true",
-        "null_padding = false",
+        f"null_padding = {str(not text.is_even).lower()}",
+        f"parallel = {str(text.is_even or not text.has_breaks).lower()}",  # else it refuses breaks
         f"max_line_size = {LINE_MAX_BYTES}",
         f"buffer_size = {BUFFER_BYTES}",
     ]
     return f"read_csv({', '.join(options)})"
 
 
-def _checked(name: str, kind: Kind, at: int, quick: bool) -> str:
+def _checked(name: str, kind: Kind, at: int, quick: bool, is_sure: bool) -> str:
     if kind is infer.TEXT:
         return name
+    if is_sure and kind in infer.CERTAIN:
+        return f"{kind.cast.format(name)} AS {name}"
     value = kind.quick_sql(name) if quick else kind.sql(name)
     wrong = f"error({quoted(_MARK + str(at))})"
     # asked only where there is no value: the usual row costs the value alone

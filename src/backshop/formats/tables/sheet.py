@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..errors import fail
-from ..package.package import Package
 from ..protocol import Source
 from ..warning import Warnings
 from ..xlsx.book.array import Unshown
 from ..xlsx.book.frame import Frame
+from ..xlsx.book.opening import open_book
 from ..xlsx.book.sheet_xml import RawCell, SheetXml
 from ..xlsx.book.survey import islands, survey
 from ..xlsx.book.workbook import Book, Sheet, Value
@@ -52,7 +52,7 @@ def take_in(
         FormatError: `unknown_sheet`, `bad_range`, and what reading a workbook can raise.
     """
     warnings = Warnings()
-    book = Book(Package.open(source))
+    book = open_book(source)
     chosen = choose_sheet(book, sheet, warnings)
     xml = book.xml(chosen)
     if xml is None:
@@ -218,7 +218,7 @@ def _load(
         for name, title, kind in zip(names, header.names, loaded.kinds, strict=True)
     ]
     return Shape(
-        format="xlsx",
+        format=reader.book.origin.format if reader.book.origin else "xlsx",
         row_count=loaded.rows,
         columns=tuple(columns),
         has_header=header.row is not None,

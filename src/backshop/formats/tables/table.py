@@ -11,12 +11,15 @@ from backshop.base import limits as numbers
 from .. import window
 from ..errors import fail
 from ..protocol import Json, JsonObject, Limits
+from ..text.dialect import Told
 from ..warning import Warn, Warnings
 from .syntax import fold
 
 CLOSEST = 5  # F3.1
-LEFT_OUT = frozenset({"uncached_formula", "error_cells"})
-"""Warnings that say that cells of the file are empty in the table."""
+LEFT_OUT = frozenset(
+    {"uncached_formula", "error_cells", "rows_repaired", "preamble_skipped", "footer_skipped"}
+)
+"""Warnings that say that something in the file is not in the table, or not as it is there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +52,7 @@ class Shape:
     quote_char: str | None = None
     encoding: str | None = None
     encoding_confidence: float | None = None
+    dialect: Told | None = None  # of a delimited file
     region: Region | None = None
     warnings: tuple[Warn, ...] = ()
     hints: tuple[str, ...] = ()  # ready-made expressions for columns that stayed text
@@ -78,6 +82,7 @@ class Shape:
             "chunking": window.chunking("rows", size, count, 1),
             "chunks": chunks,
             "region": region,
+            **({"dialect": self.dialect.to_json()} if self.dialect else {}),
             **({"hints": self.hints} if self.hints else {}),
         }
 

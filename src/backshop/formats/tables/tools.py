@@ -11,7 +11,9 @@ from backshop.base import limits as numbers
 
 from ..errors import FormatError, fail
 from ..kind import kind_of_name
-from ..protocol import Applied, JsonObject, Kind, Map, Source
+from ..protocol import Applied, Json, JsonObject, Kind, Map, Source
+from ..text.dialect_wish import DialectWish, read_wish
+from ..text.written import Frame, frame_around, frame_of
 from . import ask
 from .cache import Cache
 from .export import export
@@ -29,6 +31,7 @@ class Region:
     sheet: str | None = None
     range: str | None = None
     header_row: int | None = None
+    dialect: DialectWish | Json = None  # how a delimited file is written (F25.10)
 
 
 ANY = Region()
@@ -96,7 +99,12 @@ def opened(source: Source, cache: Cache, region: Region, action: Callable[[Table
 
 def _open(source: Source, cache: Cache, region: Region) -> Table:
     return open_table(
-        source, cache, sheet=region.sheet, range=region.range, header_row=region.header_row
+        source,
+        cache,
+        sheet=region.sheet,
+        range=region.range,
+        header_row=region.header_row,
+        dialect=region.dialect,
     )
 
 
@@ -110,10 +118,12 @@ def table_export(
     format_: str,
     query: str | None = None,
     target_sheet: str | None = None,
+    existing: Source | None = None,
 ) -> Applied:
     """Write a query's result to `out` as a new csv file or workbook (F28.1).
 
-    With a delimited source `sheet` means the sheet to write.
+    With a delimited source `sheet` means the sheet to write. `existing` is the file that the new
+    one replaces: a delimited one keeps its dialect.
     """
     if kind_of_name(source.name) is not Kind.XLSX and region.sheet is not None:
         if target_sheet not in (None, region.sheet):
@@ -124,9 +134,24 @@ def table_export(
         cache,
         region,
         lambda table: export(
-            table, out, target=target, format_=format_, query=query, sheet=target_sheet
+            table,
+            out,
+            target=target,
+            format_=format_,
+            query=query,
+            sheet=target_sheet,
+            frame=_frame(source, region, existing) if format_ == "csv" else None,
         ),
     )
+
+
+def _frame(source: Source, region: Region, existing: Source | None) -> Frame | None:
+    """Return how the file that gives way is written; one that gets its own rows keeps its lines."""
+    if existing is None or kind_of_name(existing.name) is not Kind.CSV:
+        return None
+    if existing.sha256 != source.sha256:
+        return frame_of(existing)
+    return frame_around(existing, read_wish(region.dialect))
 
 
 def table_update_from_export(

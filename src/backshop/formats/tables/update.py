@@ -8,9 +8,15 @@ from decimal import Decimal
 from pathlib import Path
 
 from backshop.base import limits as numbers
+from backshop.formats.figure.plain import exact_text
 
 from ..errors import fail
-from ..kind import kind_of_name
+from ..kind import (
+    MACROS_KEPT,
+    kind_of_name,
+    refuse_read_only_name,
+    require_new_workbook_name,
+)
 from ..package.package import Package
 from ..protocol import Applied, Kind, Source
 from ..write.operation import strip_controls
@@ -83,7 +89,7 @@ def update(
     warnings = table.left_out
     with result_of(table, query, warnings) as result:
         columns, rows = result.columns, list(result.rows)
-    book = Book(Package.open_base(base, blank_workbook))
+    book = Book(Package.open_base(base, blank_workbook, macros_kept=MACROS_KEPT))
     session = Session(book, warnings, pristine=base is None)
     edit = _sheet(session, request)
     writer = _Writer(session, edit, columns)
@@ -122,6 +128,9 @@ def _check(request: Update, base: Source | None) -> None:
         raise fail("bad_value", "null_cells is clear or keep", hints=NULL_CELLS)
     if kind_of_name(request.target) is not Kind.XLSX:
         raise fail("bad_value", "the target is a workbook")
+    refuse_read_only_name(request.target)
+    if base is None and request.create_workbook_if_missing:
+        require_new_workbook_name(request.target)
     if base is None and not request.create_workbook_if_missing:
         call = "create_workbook_if_missing: true makes it"
         raise fail("not_found", f"there is no {request.target}", hints=[call])
@@ -336,13 +345,13 @@ class _Writer:
         if isinstance(value, int | float | Decimal):
             number = as_number(value)
             if number is not None:
-                return Content("number", number_format.number_text(number)), False
+                return Content("number", exact_text(number)), False
             return Content("string", f"{Decimal(str(value)):f}"), False
         text = str(value)
         if kind in DATE_FORMATS:
             serial = number_format.serial_of(kind, text, self._session.book.date_1904)
             if serial is not None:
-                return Content("number", number_format.number_text(serial)), True
+                return Content("number", exact_text(serial)), True
         text = strip_controls(text, self._session.warnings, cell_name(*place))
         if len(text) > numbers.CELL_MAX_CHARS:
             most = f"a cell holds at most {numbers.CELL_MAX_CHARS} characters"

@@ -15,6 +15,7 @@ from decimal import Decimal
 
 from duckdb.sqltypes import DuckDBPyType
 
+from ..figure.plain import rounded
 from ..protocol import Json
 from ..warning import Warnings
 
@@ -86,7 +87,7 @@ def converter(column: Column, warnings: Warnings) -> Callable[[object], Json]:
         case "integer":
             return _integer
         case "float":
-            return lambda value: finite(value, warnings)
+            return lambda value: _figure(value, warnings)
         case "decimal":
             return _decimal
         case "interval":
@@ -152,6 +153,12 @@ def finite(value: object, warnings: Warnings) -> float | None:
         return value
     warnings.add("non_finite")
     return None
+
+
+def _figure(value: object, warnings: Warnings) -> float | None:
+    """Return a float by the digits that people see (F27.10)."""
+    found = finite(value, warnings)
+    return None if found is None else rounded(found)
 
 
 def _decimal(value: object) -> Json:

@@ -6,6 +6,7 @@ header first. Their map is the table map of `tables` (F27.1), because it needs e
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -17,10 +18,11 @@ from ..protocol import ChunkInfo, JsonObject, Read, Selector, Source
 from ..warning import Warnings
 from ..window import check_chunk, check_selector, chunk_count, cut, refuse_both
 from . import plain
-from .dialect import Dialect, records, sniff
+from .dialect import sniff
 from .edit import edit_text, replace_text, write_text
 from .plain import extract_lines, passages, text_diff
 from .row_selection import compose, relocate, require_place, separate
+from .rows import Rows
 
 CHUNK = numbers.TABLE_CHUNK_ROWS
 _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
@@ -45,10 +47,10 @@ __all__ = [
 def get_info(source: Source) -> JsonObject:
     """Return the size of the table and how it is written (F7.2)."""
     dialect = sniff(source)
-    rows = sum(1 for _ in records(source, dialect)) - dialect.has_header
+    widths = [len(record.fields) for record in Rows(source, dialect)]
     return {
-        "row_count": max(rows, 0),
-        "column_count": dialect.columns,
+        "row_count": len(widths),
+        "column_count": max([dialect.columns, *widths]),
         "delimiter": dialect.delimiter,
         "encoding": dialect.encoding.name,
     }
@@ -74,37 +76,37 @@ def table_diff(before: Source, after: Source) -> TableDiff:
 
 def _table(source: Source) -> tuple[list[str], list[list[str]]]:
     dialect = sniff(source)
-    rows = [fields for _, fields in islice(records(source, dialect), MAX_ROWS + 2)]
-    if dialect.has_header:
-        return _named(rows[0]), rows[1:]
-    width = max(map(len, rows), default=0)
-    return [f"column_{n}" for n in range(1, width + 1)], rows
+    rows = [record.fields for record in islice(Rows(source, dialect), MAX_ROWS + 2)]
+    width = max([dialect.columns, *map(len, rows)])
+    return _named([*dialect.names, *[""] * (width - len(dialect.names))]), rows
 
 
 def _named(header: list[str]) -> list[str]:
     """Return column names that differ: blank ones by place, doubles numbered (F25.2)."""
     names: list[str] = []
+    taken: set[str] = set()
+    counts: dict[str, int] = {}
     for place, field in enumerate(header, 1):
         name = base = field.strip() or f"column_{place}"
-        count = 1
-        while name in names:
-            count += 1
-            name = f"{base}_{count}"
+        while name in taken:
+            counts[base] = counts.get(base, 1) + 1
+            name = f"{base}_{counts[base]}"
+        taken.add(name)
         names.append(name)
     return names
 
 
 def _rows(source: Source, selector: Selector, chunk: int) -> Read:
     dialect = sniff(source)
-    total = max(sum(1 for _ in records(source, dialect)) - dialect.has_header, 0)
+    total = sum(1 for _ in Rows(source, dialect))
     count = chunk_count(total, CHUNK)
     check_chunk(chunk, count)
-    skip = chunk * CHUNK + dialect.has_header
-    rows = islice(records(source, dialect), skip, skip + CHUNK)
+    rows = islice(Rows(source, dialect), chunk * CHUNK, (chunk + 1) * CHUNK)
     first = chunk * CHUNK + 1
-    lines = [_line(str(number), fields) for number, (_, fields) in enumerate(rows, first)]
+    lines = [_line(str(number), record.fields) for number, record in enumerate(rows, first)]
     begin, inside = _place(lines, selector.char_offset or 0)
-    piece = cut(lines[begin:], char_offset=inside, head=_head(source, dialect))
+    head = _line("row", dialect.names) if dialect.has_header else ""
+    piece = cut(lines[begin:], char_offset=inside, head=head)
     warnings = Warnings(plain.guess_warning(dialect.encoding))
     following = Selector(chunk_index=chunk + 1) if chunk + 1 < count else None
     last = begin + piece.units
@@ -127,13 +129,7 @@ def _rows(source: Source, selector: Selector, chunk: int) -> Read:
     )
 
 
-def _head(source: Source, dialect: Dialect) -> str:
-    if not dialect.has_header:
-        return ""
-    return _line("row", next(fields for _, fields in records(source, dialect)))
-
-
-def _line(label: str, fields: list[str]) -> str:
+def _line(label: str, fields: Sequence[str]) -> str:
     return "\t".join([label, *(field.translate(_ESCAPES) for field in fields)])
 
 

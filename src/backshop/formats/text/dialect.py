@@ -1,160 +1,221 @@
-"""How a delimited file is written: delimiter, quote, header; and its records (F25.3, F25.7).
+"""How a delimited file is written, decided once for everybody who reads it (F25.3, F25.7).
 
-`sniff` decides once per file; `records` parses exactly by that decision. Table tools that ingest
-with another parser take the dialect from here and never sniff again.
+`sniff` decides from the start of a file and from what the caller knows; `rows` reads by that
+decision. The table tools, reads, reviews and places all take it from here.
 """
 
 from __future__ import annotations
 
-import csv
+import codecs
 import re
-from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
-from io import StringIO
-from itertools import islice
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import dropwhile, islice
+from typing import IO
 
 from backshop.base import limits as numbers
 
-from ..protocol import Source
-from .encoding import Encoding, detect, open_text
+from ..errors import fail
+from ..protocol import JsonObject, Source
+from .candidate import best_candidate, usual_width
+from .dialect_wish import ANY, FIELDS, DialectWish
+from .encoding import UTF8, Encoding, decodes, detect, mark_of, open_text
+from .heading import Heading, find_heading, names_of
+from .record import RECORD_MAX_CHARS, Grammar, Record, read_records
 
-DELIMITERS = (",", ";", "\t", "|", ":")
-_OF_ENDING = {".csv": (",", ";"), ".tsv": ("\t",), ".psv": ("|",)}
 _SAMPLE_CHARS = 256 * numbers.KIB
+_SAMPLE_RECORDS = 20_000
 _AGREE = 0.95
-_NUMBER = re.compile(r"[+-]?(\d[\d.,' ]*|\.\d+)([eE][+-]?\d+)?\s*%?")
-_DATE = re.compile(
-    r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ]\d{1,2}:\d{2}(:\d{2})?.*)?|\d{1,2}:\d{2}.*"
-)
-_YEAR = re.compile(r"(19|20)\d\d")
-_BOOLEANS = frozenset({"true", "false"})
-csv.field_size_limit(numbers.TEXT_HARD_MAX_BYTES)  # one field may be as long as a file
+_LEAST_LINES = 5  # of a text that is taken for a table (F2.3)
+_END = re.compile(r"\r\n|\r|\n")
+_SEPARATOR = re.compile(r'"?sep=([^\s"]|\t)"?', re.I)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """How to read a delimited file; `confidence` is the share of records that agree."""
+    """How to read a delimited file."""
 
     encoding: Encoding
+    grammar: Grammar
+    skip: int = 0  # lines above the table
+    header: int = 0  # rows of names
+    names: tuple[str, ...] = ()  # what they say, empty without them
+    width: int  # fields of a usual record
+    columns: int  # as many, or as many as are named
+    confidence: float  # the share of records of the sample that are as they should be
+    is_even: bool = False  # all of the sample is as it should be
+    newline: str = "\n"
+    given: tuple[str, ...] = ()
+
+    @property
+    def delimiter(self) -> str:
+        """What parts fields, as a person is told it."""
+        return self.grammar.spelled
+
+    @property
+    def has_header(self) -> bool:
+        """Whether any row names the columns."""
+        return self.header > 0
+
+    @property
+    def told(self) -> Told:
+        """What a caller is told of it."""
+        return Told(
+            delimiter=self.grammar.spelled,
+            quote=self.grammar.quote,
+            escape=self.grammar.escape,
+            skip=self.skip,
+            header=self.header,
+            encoding=self.encoding.name,
+            confidence=self.confidence,
+            given=self.given,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """A dialect in the words in which a caller may give it back, and how sure it is."""
+
     delimiter: str
-    quote: str = '"'
-    has_header: bool
-    columns: int  # fields of the first record
+    quote: str
+    escape: str
+    skip: int
+    header: int
+    encoding: str
     confidence: float
+    given: tuple[str, ...] = ()
+
+    def to_json(self) -> JsonObject:
+        """Return it as the map has it (F27.1)."""
+        return {name: getattr(self, name) for name in (*FIELDS, "confidence", "given")}
 
 
-def sniff(source: Source, encoding: Encoding | None = None) -> Dialect:
-    """Return the dialect of a file; reads its start, and all of it where no `encoding` is given."""
-    encoding = encoding or detect(source)
+def sniff(source: Source, encoding: Encoding | None = None, wish: DialectWish = ANY) -> Dialect:
+    """Return the dialect of a file; reads its start, and all of it where no `encoding` is given.
+
+    Raises:
+        FormatError: `bad_encoding`, when the file is not in the encoding asked for.
+    """
+    encoding = _encoding(source, encoding, wish)
     with open_text(source, encoding) as file:
-        sample = file.read(_SAMPLE_CHARS)
-        cut = bool(file.read(1))
-    ending = source.extension
-    delimiter, confidence = _delimiter(sample, ending, cut=cut)
-    whole = _sample_records(sample, delimiter, cut=cut)[:2]
-    first = _first(source, encoding, delimiter) if cut and len(whole) < 2 else whole[:1]
+        lines = _sample(file, _SAMPLE_CHARS)
+        is_cut = bool(file.read(1))
+    found = sniff_lines(lines, source.extension, wish, is_cut=is_cut)
+    return replace(found, encoding=encoding, given=tuple(wish.given))
+
+
+def sniff_lines(
+    lines: list[str], ending: str, wish: DialectWish = ANY, *, is_cut: bool = False
+) -> Dialect:
+    """Return the dialect of lines with their ends; `is_cut` says that more lines follow."""
+    wish = _with_separator(wish, lines)
+    skip = wish.skip or 0
+    filled = list(dropwhile(str.isspace, lines[skip:]))
+    found = best_candidate(filled, ending, wish, is_cut=is_cut)
+    grammar, width = found.grammar, found.width
+    records = _read(lines, grammar, width, skip, is_cut)
+    heading = Heading(0, 0)
+    if wish.skip is None or wish.header is None:
+        heading = find_heading(records, width, wish.header, is_settled=wish.skip is not None)
+    heading = Heading(
+        heading.skip if wish.skip is None else wish.skip,
+        heading.rows if wish.header is None else wish.header,
+    )
+    below = _width([record for record in records if record.line > heading.skip][heading.rows :])
+    if below not in (0, width):
+        width = below
+        records = _read(lines, grammar, width, skip, is_cut)
+    return _dialect(records, grammar, width, heading, lines)
+
+
+def _dialect(
+    records: list[Record], grammar: Grammar, width: int, heading: Heading, lines: list[str]
+) -> Dialect:
+    rows = [record for record in records if record.line > heading.skip and record.fields]
+    top, data = rows[: heading.rows], rows[heading.rows :]
+    columns = max([width, *(len(record.fields) for record in top)])
+    good = sum(len(r.fields) == width and not r.is_repaired for r in data)
+    is_even = grammar.is_common and width > 1 and good == len(data) and columns == width
+    is_even = is_even and len(_ends(lines)) < 2 and bool(lines[0].strip())
     return Dialect(
-        encoding=encoding,
-        delimiter=delimiter,
-        has_header=bool(first) and is_header(first[0]),
-        columns=len(first[0]) if first else 0,
-        confidence=confidence,
+        encoding=UTF8,
+        grammar=grammar,
+        skip=heading.skip,
+        header=len(top),
+        names=tuple(names_of([record.fields for record in top], columns)) if top else (),
+        width=width,
+        columns=columns if rows else 0,
+        confidence=round(good / len(data), 4) if data else 1.0,
+        is_even=is_even and len(top) < 2 and not any(record.is_repaired for record in top),
+        newline=_newline(lines),
     )
 
 
-def records(source: Source, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
-    """Yield (line number where the record begins, fields); empty lines are no records."""
-    with open_text(source, dialect.encoding) as file:
-        reader = csv.reader(file, delimiter=dialect.delimiter, quotechar=dialect.quote)
-        line = 1
-        for fields in reader:
-            if fields:
-                yield line, fields
-            line = reader.line_num + 1
+def _ends(lines: list[str]) -> set[str]:
+    """Return the ways in which lines end, those inside fields too."""
+    return {end for line in lines for end in _END.findall(line[-2:])}
+
+
+def _newline(lines: list[str]) -> str:
+    end = _END.search(lines[0]) if lines else None
+    return "\n" if end is None else end[0]
+
+
+def _sample(file: IO[str], most_chars: int) -> list[str]:
+    """Return whole lines from the start of a file: some that are filled, however long they are."""
+    lines: list[str] = []
+    size = filled = 0
+    while line := file.readline(RECORD_MAX_CHARS):
+        lines.append(line)
+        size += len(line)
+        filled += not line.isspace()
+        if size >= most_chars and filled > 1:
+            break
+    return lines
+
+
+def _read(
+    lines: list[str], grammar: Grammar, width: int | None, skip: int, is_cut: bool
+) -> list[Record]:
+    found = read_records(lines[skip:], grammar, width, skip + 1, is_cut=is_cut)
+    below = dropwhile(lambda record: not record.fields, found)
+    return list(islice(below, _SAMPLE_RECORDS))
+
+
+def _width(records: Sequence[Record]) -> int:
+    return usual_width([len(record.fields) for record in records if record.fields])[0]
+
+
+def _encoding(source: Source, encoding: Encoding | None, wish: DialectWish) -> Encoding:
+    if wish.encoding is None:
+        return encoding or detect(source)
+    name = codecs.lookup(wish.encoding).name.removesuffix("-sig")
+    mark = mark_of(source, name)
+    if not decodes(source.path, name, len(mark)):
+        raise fail("bad_encoding", f"the file is not written in {wish.encoding}")
+    return Encoding(name, mark)
+
+
+def _with_separator(wish: DialectWish, lines: list[str]) -> DialectWish:
+    """Return the wish with what a first line `sep=;` says, as spreadsheets write it."""
+    said = _SEPARATOR.fullmatch(lines[0].strip("\r\n")) if lines else None
+    if said is None or wish.delimiter is not None or wish.skip is not None:
+        return wish
+    return replace(wish, delimiter=said[1], skip=1)
 
 
 def tabular(source: Source, encoding: Encoding) -> tuple[str, float] | None:
-    """Return what `guess_tabular` says of the start of a file."""
+    """Return (delimiter, share) when a plain text looks like a table (F2.3)."""
     with open_text(source, encoding) as file:
-        sample = file.read(numbers.CLASSIFY_HEAD_BYTES)
-        cut = bool(file.read(1))
-    return guess_tabular("".join(_lines(sample, cut=cut)))
+        return guess_tabular(_sample(file, numbers.CLASSIFY_HEAD_BYTES))
 
 
-def guess_tabular(sample: str) -> tuple[str, float] | None:
-    """Return (delimiter, share) when plain text looks like a table (F2.3)."""
-    lines = [line for line in sample.splitlines() if line.strip()]
-    if len(lines) < 5:
+def guess_tabular(lines: list[str]) -> tuple[str, float] | None:
+    """Return (delimiter, share) when the lines of a plain text look like a table (F2.3)."""
+    filled = [line for line in lines if line.strip()]
+    if len(filled) < _LEAST_LINES:
         return None
-    best: tuple[float, int, str] = (0.0, 0, "")
-    for delimiter in DELIMITERS:
-        counts = Counter(line.count(delimiter) for line in lines)
-        count, agreeing = counts.most_common(1)[0]
-        if count >= 1:
-            best = max(best, (agreeing / len(lines), -DELIMITERS.index(delimiter), delimiter))
-    return (best[2], round(best[0], 4)) if best[0] >= _AGREE else None
-
-
-def is_header(fields: list[str]) -> bool:
-    """Tell column names from data: text in at least 60 % of the columns, nothing thrice, no values.
-
-    Years count as names when a real name stands beside them.
-    """
-    filled = [field.strip() for field in fields if field.strip()]
-    if not filled or len(filled) < 0.6 * len(fields):
-        return False
-    words = [field for field in filled if not _is_value(field)]
-    rest = [field for field in filled if _is_value(field)]
-    return (
-        bool(words)
-        and all(_YEAR.fullmatch(field) for field in rest)
-        and max(Counter(filled).values()) <= 2
-    )
-
-
-def _is_value(field: str) -> bool:
-    return bool(_NUMBER.fullmatch(field) or _DATE.fullmatch(field) or field.lower() in _BOOLEANS)
-
-
-def _delimiter(sample: str, ending: str, *, cut: bool) -> tuple[str, float]:
-    """Return the delimiter and the share of records with the same number of fields."""
-    shares: dict[str, tuple[float, int]] = {}
-    for delimiter in DELIMITERS:
-        counts = Counter(len(r) for r in _sample_records(sample, delimiter, cut=cut))
-        if counts:
-            width, agreeing = max(counts.items(), key=lambda item: (item[1], item[0]))
-            shares[delimiter] = (agreeing / counts.total(), width)
-    expected = _OF_ENDING.get(ending, ())
-    if not shares:
-        return (expected or (",",))[0], 1.0
-    several = {d: v for d, v in shares.items() if v[1] > 1}
-    for group in ([d for d in expected if d in several], list(several)):
-        best = max(group, key=lambda d: (several[d], -DELIMITERS.index(d)), default=None)
-        if best is not None and several[best][0] >= _AGREE:
-            return best, round(several[best][0], 4)
-    named = [d for d in expected if d in sample]
-    if named:  # ragged, but the name and the content agree about the delimiter
-        return named[0], round(shares[named[0]][0], 4)
-    if several and not expected:
-        best = max(several, key=lambda d: several[d])
-        return best, round(several[best][0], 4)
-    default = (expected or (",",))[0]
-    return default, round(shares[default][0], 4)
-
-
-def _sample_records(sample: str, delimiter: str, *, cut: bool) -> list[list[str]]:
-    reader = csv.reader(_lines(sample, cut=cut), delimiter=delimiter)
-    return [fields for fields in islice(reader, 20_000) if fields]
-
-
-def _first(source: Source, encoding: Encoding, delimiter: str) -> list[list[str]]:
-    """Return the first record of a file, however long it is."""
-    with open_text(source, encoding) as file:
-        return list(islice(filter(None, csv.reader(file, delimiter=delimiter)), 1))
-
-
-def _lines(sample: str, *, cut: bool) -> list[str]:
-    """Return the lines with their ends; of a sample that was cut, the last one may go on."""
-    lines = list(StringIO(sample, newline=""))
-    return lines[:-1] if cut and len(lines) > 1 else lines
+    found = sniff_lines(lines, "")
+    if found.width < 2 or found.confidence < _AGREE:
+        return None
+    return found.delimiter, found.confidence

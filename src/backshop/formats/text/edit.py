@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import io
 import json
@@ -23,7 +22,10 @@ from ..output import write_file
 from ..protocol import Applied, Effect, Effects, Json, Source
 from ..warning import Warnings
 from ..write.operation import Arg, item_fields, problem
+from .candidate import OF_ENDING
+from .dialect import sniff
 from .encoding import UTF8, Encoding, decode, detect
+from .rows import uneven_rows
 
 _BREAK = re.compile(r"\r\n|\r|\n")
 _ENDS = {"lf": "\n", "crlf": "\r\n", "cr": "\r"}
@@ -32,7 +34,6 @@ _EDIT = (
     Arg("replace", str, required=True),
     Arg("expect", int),
 )
-_DELIMITER = {".csv": ",;", ".tsv": "\t", ".psv": "|"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +110,7 @@ def replace_text(source: Source, needle: Needle, by: str, out: Path) -> Applied:
     if not spans:
         raise fail("no_match", "does not occur in the file")
     new = _BREAK.sub(lambda _: _ENDS[_majority(before.text)], by)
-    _refuse_new_columns(source.name, needle.search, new)
+    _refuse_new_columns(source, needle.search, new)
     text = replace_spans([before.text], spans, new)[0]
     aimed, moved = [], 0
     for start, end in spans:
@@ -121,11 +122,13 @@ def replace_text(source: Source, needle: Needle, by: str, out: Path) -> Applied:
     return replace(done, replaced=count)
 
 
-def _refuse_new_columns(name: str, search: str, by: str) -> None:
+def _refuse_new_columns(source: Source, search: str, by: str) -> None:
     """Refuse a text that would part a field of a delimited file in two."""
-    signs = _DELIMITER.get(PurePosixPath(name).suffix.lower(), "")
-    signs += '"\r\n' if signs else ""
-    parts = [sign for sign in signs if by.count(sign) != search.count(sign)]
+    if source.extension not in OF_ENDING:
+        return
+    grammar = sniff(source).grammar
+    signs = {grammar.delimiter, grammar.quote or '"', grammar.escape or "\n", "\n", "\r"}
+    parts = [sign for sign in sorted(signs) if by.count(sign) != search.count(sign)]
     if parts:
         raise fail(
             "op_conflict",
@@ -342,12 +345,7 @@ def _judge(name: str, text: str, warnings: Warnings) -> None:
             warnings.add("invalid_json", where=f"line {error.lineno}, column {error.colno}")
         except RecursionError:
             warnings.add("invalid_json")
-    elif ending in _DELIMITER:
-        delimiters = _DELIMITER[ending]
-        first = text.partition("\n")[0]
-        delimiter = max(delimiters, key=first.count)
-        rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-        widths = Counter(len(row) for row in rows if row)
-        odd = widths.total() - max(widths.values(), default=0)
+    elif ending in OF_ENDING:
+        odd = uneven_rows(list(io.StringIO(text, newline="")), ending)
         if odd:
             warnings.add("ragged_rows", odd)

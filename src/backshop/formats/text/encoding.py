@@ -65,16 +65,16 @@ def detect(source: Source) -> Encoding:
     with source.path.open("rb") as file:
         head = file.read(numbers.CLASSIFY_HEAD_BYTES)
     for mark, name in _MARKS:
-        if head.startswith(mark) and _decodes(source.path, name, len(mark)):
+        if head.startswith(mark) and decodes(source.path, name, len(mark)):
             return Encoding(name, mark)
     wide = unmarked_utf16(head) if b"\0" in head else None
-    if wide and _decodes(source.path, wide):
+    if wide and decodes(source.path, wide):
         return Encoding(wide, confidence=_LIKELY)
-    if _decodes(source.path, "utf-8"):
+    if decodes(source.path, "utf-8"):
         return UTF8
     sample = _sample(source.path)
     for name, confidence in _guesses(sample):
-        if _decodes(source.path, name):
+        if decodes(source.path, name):
             return Encoding(name, confidence=confidence)
     return Encoding("latin-1", confidence=_GUESS)
 
@@ -91,17 +91,24 @@ def decode(data: bytes, encoding: Encoding) -> str:
     return data[len(encoding.mark) :].decode(encoding.name)
 
 
-def transcode(source: Source, encoding: Encoding, out: Path) -> None:
-    """Write the file again as UTF-8 without a mark, in steps."""
-    with source.path.open("rb") as file, out.open("wb") as target:
-        file.seek(len(encoding.mark))
-        decoder = codecs.getincrementaldecoder(encoding.name)()
+def transcode(source: Source, encoding: Encoding, out: Path, skip: int = 0) -> None:
+    """Write the file again as UTF-8 without a mark and its first `skip` lines, in steps."""
+    with open_text(source, encoding) as file, out.open("wb") as target:
+        for _ in range(skip):
+            file.readline()
         while block := file.read(_STEP):
-            target.write(decoder.decode(block).encode())
-        target.write(decoder.decode(b"", final=True).encode())
+            target.write(block.encode())
 
 
-def _decodes(path: Path, name: str, skip: int = 0) -> bool:
+def mark_of(source: Source, name: str) -> bytes:
+    """Return the mark of an encoding where a file begins with it, else nothing."""
+    with source.path.open("rb") as file:
+        head = file.read(4)
+    return next((mark for mark, of in _MARKS if of == name and head.startswith(mark)), b"")
+
+
+def decodes(path: Path, name: str, skip: int = 0) -> bool:
+    """Whether all bytes behind the first `skip` are text in an encoding."""
     decoder = codecs.getincrementaldecoder(name)()
     with path.open("rb") as file:
         file.seek(skip)
@@ -109,7 +116,7 @@ def _decodes(path: Path, name: str, skip: int = 0) -> bool:
             while block := file.read(_STEP):
                 decoder.decode(block)
             decoder.decode(b"", final=True)
-        except UnicodeDecodeError:
+        except UnicodeError:
             return False
     return True
 

@@ -6,7 +6,6 @@ quotes does not part a row. Columns hold all rows together: where they change, n
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
@@ -24,9 +23,12 @@ from ..selection.relocation import Relocation
 from ..selection.segment import Gap, Segment, gaps
 from ..selection.whole_file import whole_file
 from . import selection
-from .dialect import Dialect, records, sniff
+from .dialect import Dialect, sniff
+from .record import read_records
+from .rows import Rows
 from .selection import Side, composed
 
+ABOVE = -1_000
 _MAX_PAIRS = 40_000  # rows compared with rows in one gap
 _COLUMNS = "the columns changed, so the header and all rows belong together"
 _REPEATED = "equal rows, or a row without a line end, do not tell the changes apart"
@@ -38,13 +40,19 @@ class Row:
 
     raw: bytes
     fields: tuple[str, ...]
+    line: int
+    is_above: bool = False
+    """It is a line above the table."""
     is_open: bool = False
     """What follows would be joined to it: its line has no end, or its quotes are not closed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The rows of a file; `numbers` are those of the data rows up to each place, 0 the header's."""
+    """The rows of a file; `numbers` are those of the data rows up to each place, 0 the header's.
+
+    Lines above the table have the number `ABOVE`.
+    """
 
     rows: list[Row]
     has_header: bool
@@ -96,11 +104,8 @@ def _tables(before: Source, after: Source) -> tuple[Table, Table] | str:
     dialects = [
         sniff(source, side.encoding) for source, side in zip((before, after), sides, strict=True)
     ]
-    delimiter = dialects[0 if sides[0].lines else 1].delimiter
-    try:
-        rows = [list(_rows(side, delimiter)) for side in sides]
-    except csv.Error:
-        return "the rows of the file cannot be told apart"
+    shared = dialects[0 if sides[0].lines else 1]  # rows of both end where its rows do
+    rows = [list(_rows(side, shared)) for side in sides]
     if sum(map(len, rows)) > MAX_ROWS:
         return "the file has too many rows to tell its changes apart"
     old, new = (_table(one, dialect) for one, dialect in zip(rows, dialects, strict=True))
@@ -108,22 +113,31 @@ def _tables(before: Source, after: Source) -> tuple[Table, Table] | str:
 
 
 def _table(rows: list[Row], dialect: Dialect) -> Table:
-    counted = accumulate(bool(row.fields) for row in rows)
-    return Table(rows, dialect.has_header, [count - dialect.has_header for count in counted])
+    """Number the rows: data rows from 1, rows of names 0, lines above them less."""
+    counted = accumulate(bool(row.fields) and row.line > dialect.skip for row in rows)
+    numbers = [
+        count - dialect.header if row.line > dialect.skip else ABOVE
+        for row, count in zip(rows, counted, strict=True)
+    ]
+    return Table(rows, dialect.has_header, numbers)
 
 
-def _rows(side: Side, delimiter: str) -> Iterator[Row]:
-    """Yield rows with the bytes of all their lines."""
+def _rows(side: Side, dialect: Dialect) -> Iterator[Row]:
+    """Yield rows with the bytes of all their lines; of lines above the table, each by itself."""
     texts = [line.decode(side.encoding.name, "replace") for line in side.lines]
-    end = "\0"  # a last line of our own: quotes that are not closed swallow it
-    reader = csv.reader([*texts, end], delimiter=delimiter)
-    at = 0
-    for fields in reader:
-        raw = b"".join(side.lines[at : reader.line_num])
-        if raw:
-            is_open = reader.line_num > len(texts) or not texts[reader.line_num - 1].endswith("\n")
-            yield Row(raw, tuple(fields), is_open)
-        at = reader.line_num
+    above = min(dialect.skip, len(texts))
+    for at, text in enumerate(texts[:above]):
+        yield Row(side.lines[at], (text.rstrip("\r\n"),), at + 1, is_above=True)
+    at = above
+    for record in read_records(texts[above:], dialect.grammar, dialect.width, above + 1):
+        size = len(record.text)
+        start = at
+        while size > 0:
+            size -= len(texts[at])
+            at += 1
+        is_open = record.is_open or not record.text.endswith(("\n", "\r"))
+        raw = b"".join(side.lines[start:at])
+        yield Row(raw, tuple(record.fields), record.line, is_open=is_open)
 
 
 # --- what differs -------------------------------------------------------------------------------
@@ -184,8 +198,11 @@ def _twins(old: Table, new: Table, gap: Gap) -> list[tuple[int, int]] | None:
 
 
 def _alike(old: Table, new: Table, i: int, j: int) -> bool:
-    """Whether at least half of the fields are the same."""
-    return _is_version(old.rows[i].fields, new.rows[j].fields)
+    """Whether at least half of the fields are the same, or half of the words above the table."""
+    one, two = old.rows[i], new.rows[j]
+    if one.is_above and two.is_above:
+        return _is_version(tuple(one.fields[0].split()), tuple(two.fields[0].split()))
+    return _is_version(one.fields, two.fields)
 
 
 def _joins(old: Table, new: Table, piece: Segment) -> bool:
@@ -206,7 +223,9 @@ def _is_of_columns(old: Table, new: Table, pieces: list[Segment]) -> bool:
     ]
     if not old.has_header:
         return sum(widths) > 1
-    head = next((at for at, row in enumerate(old.rows) if row.fields), 0)
+    head = next(
+        (at for at, row in enumerate(old.rows) if row.fields and old.numbers[at] > ABOVE), 0
+    )
     piece = next((p for p in pieces if head in p.old), None)
     if piece is None:
         return False
@@ -219,11 +238,7 @@ def _is_of_columns(old: Table, new: Table, pieces: list[Segment]) -> bool:
 def _unit(old: Table, new: Table, piece: Segment) -> ChangeUnit:
     is_gone = not len(piece.new)
     table, places = (old, piece.old) if is_gone else (new, piece.new)
-    first, last = max(table.numbers[places[0]], 0), max(table.numbers[places[-1]], 0)
-    label = "header" if last == 0 else f"row {last}" if first == last else f"rows {first}–{last}"
-    place = (
-        Place(row_start=max(first, 1), row_end=last) if last else Place(line_start=1, line_end=1)
-    )
+    label, place = _named_place(table, places)
     is_tied = max(len(piece.old), len(piece.new)) > 1
     return ChangeUnit(
         id=unit_id("row", piece.old_start, old.raw(piece.old), new.raw(piece.new)),
@@ -235,6 +250,19 @@ def _unit(old: Table, new: Table, piece: Segment) -> ChangeUnit:
         after=new.shown(piece.new),
         tied=_REPEATED if is_tied else None,
     )
+
+
+def _named_place(table: Table, places: range) -> tuple[str, Place]:
+    """Return what rows are called, and where they are: by row, above the first of these by line."""
+    first, last = max(table.numbers[places[0]], 0), max(table.numbers[places[-1]], 0)
+    if last:
+        label = f"row {last}" if first == last else f"rows {first}–{last}"
+        return label, Place(row_start=max(first, 1), row_end=last)
+    lines = table.rows[places[0]].line, table.rows[places[-1]].line
+    place = Place(line_start=lines[0], line_end=lines[1])
+    if table.numbers[places[-1]] > ABOVE:
+        return "header", place
+    return f"line {lines[0]}" if len(places) == 1 else f"lines {lines[0]}–{lines[1]}", place
 
 
 # --- places --------------------------------------------------------------------------------------
@@ -309,6 +337,4 @@ def _is_version(old: tuple[str, ...], new: tuple[str, ...]) -> bool:
 
 def _data(source: Source) -> list[tuple[str, ...]]:
     """Return the data rows of a file."""
-    dialect = sniff(source)
-    rows = [tuple(fields) for _, fields in records(source, dialect)]
-    return rows[1:] if dialect.has_header else rows
+    return [tuple(record.fields) for record in Rows(source, sniff(source))]

@@ -17,9 +17,10 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from typing import TypeAlias, TypeGuard
 
 from backshop.base import limits as numbers
 
@@ -39,6 +40,8 @@ _SAME_VERBS = (  # words that models take for one another
     frozenset(("replace", "find", "search", "substitute")),
 )
 _NAMES_OF_OP = ("operation", "action", "type")  # what models write for `op`
+FILE_FIELDS: Mapping[str, tuple[str, ...]] = {"add_image": ("image", "picture", "file", "path")}
+"""What the field of an operation that names another file is called, its own name first."""
 _INTEGER = re.compile(r"[+-]?\d{1,15}")
 _NUMBER = re.compile(r"[+-]?\d{1,15}(?:\.\d{1,15})?")
 _BOOLEAN: Mapping[str, bool] = {"true": True, "false": False}
@@ -50,6 +53,9 @@ _KINDS: Mapping[type, str] = {
     list: "a list",
     dict: "an object",
 }
+
+Instead: TypeAlias = Callable[[str], str | None]
+"""What can be done instead of an operation that is not offered, by its name; None of others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +72,14 @@ class Arg:
 
 @dataclass(frozen=True, slots=True)
 class OpSpec:
-    """An operation of a format: its name and fields."""
+    """An operation of a format: its name and fields.
+
+    One with a `topic` is only named under it in the sheet of its kind, and told when asked for.
+    """
 
     name: str
     args: tuple[Arg, ...]
+    topic: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +90,16 @@ class Decoded:
     warnings: tuple[Warn, ...]
 
 
-def decode(operations: Json, specs: Sequence[OpSpec]) -> Decoded:
+def _nothing_instead(_: str) -> None:
+    return None
+
+
+def decode(
+    operations: Json, specs: Sequence[OpSpec], instead_of: Instead = _nothing_instead
+) -> Decoded:
     """Check a whole list of operations before any is applied (F16.4).
+
+    `instead_of` says of the name of an operation that is not offered what can be done instead.
 
     Raises:
         FormatError: `bad_type`, `too_large`, `unknown_op`, `missing_field`, `unknown_field`,
@@ -95,13 +113,17 @@ def decode(operations: Json, specs: Sequence[OpSpec]) -> Decoded:
         where = f"operations[{index}]"
         if not isinstance(item, Mapping):
             raise problem("bad_type", where, f"an operation is an object, not {_kind_of(item)}")
-        name, rest = _op(item, table, where, warnings)
+        name, rest = _op(item, table, where, warnings, instead_of)
         ops.append(Op(index, name, fields(rest, table[name].args, where, warnings)))
     return Decoded(tuple(ops), warnings.all())
 
 
 def _op(
-    item: Mapping[str, Json], table: Mapping[str, OpSpec], where: str, warnings: Warnings
+    item: Mapping[str, Json],
+    table: Mapping[str, OpSpec],
+    where: str,
+    warnings: Warnings,
+    instead_of: Instead,
 ) -> tuple[str, dict[str, Json]]:
     """Return which operation an object means, and its other fields."""
     key = "op"
@@ -122,11 +144,35 @@ def _op(
         raise problem("missing_field", f"{where}.op", "the name of an operation is needed", known)
     if not isinstance(name, str):
         raise problem("bad_type", f"{where}.op", f"must be text, not {_kind_of(name)}", known)
+    instead = instead_of(name)
+    if instead is not None:
+        what = f"{name[:_SHOWN_CHARS]!r} is not offered"
+        raise problem("unknown_op", f"{where}.op", what, hints=[instead])
     what = f"{name[:_SHOWN_CHARS]!r} is not an operation; did you mean {known[0]}?"
     raise problem("unknown_op", f"{where}.op", what, hints=known)
 
 
-def _is_op(name: Json, table: Mapping[str, OpSpec]) -> bool:
+def named_files(operations: Json) -> dict[str, str]:
+    """Return the files that operations name beside their own: by the name given, where (F36.11).
+
+    Nothing is refused here; what is no operation names nothing.
+    """
+    operations = read_as(operations, list)
+    if not isinstance(operations, Sequence) or isinstance(operations, str):
+        return {}
+    found: dict[str, str] = {}
+    for at, item in enumerate(operations[: numbers.OPS_MAX]):
+        given = item if isinstance(item, Mapping) else {}
+        names = (given.get(key) for key in ("op", *_NAMES_OF_OP))
+        fields = next((FILE_FIELDS[one] for one in names if _is_op(one, FILE_FIELDS)), ())
+        for field in fields:
+            name = given.get(field)
+            if isinstance(name, str):
+                found.setdefault(name, f"operations[{at}].{field}")
+    return found
+
+
+def _is_op(name: Json, table: Container[str]) -> TypeGuard[str]:
     return isinstance(name, str) and name in table
 
 
@@ -261,12 +307,16 @@ def problem(reason: str, where: str, what: str, hints: Iterable[str] = ()) -> Fo
     return fail(reason, what, detail=f"{where}: {what}", hints=hints)
 
 
-def nowhere(unmatched: Sequence[tuple[str, str]]) -> FormatError:
+def nowhere(unmatched: Sequence[tuple[str, str]], left: Sequence[str] = ()) -> FormatError:
     """Return the refusal of a call that changed nothing: what it sought (place, text) is nowhere.
 
-    A call of which another operation took effect is done, and says of each one what it did.
+    A call of which another operation took effect is done, and says of each one what it did. `left`
+    are occurrences that were found and stay: how many, and where.
     """
     where, search = unmatched[0]
+    if left:
+        what = f"nothing was changed: {search!r} occurs only where it stays"
+        return problem("no_match", f"{where}.search", what, left)
     sought = ", ".join(repr(text) for _, text in unmatched[1:])
     return problem(
         "no_match",

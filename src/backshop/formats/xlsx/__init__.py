@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from .canvas.answer import draw_sheet, draw_sheet_png
 from .edit.application import apply_ops
 from .map import get_info, get_map
 from .passage import passages
 from .read import read
 from .review.grid import diff_cells, diff_window, extract_grid, extract_lines
+from .review.note import review_notes
 from .review.other_change import diff_rest
 from .selection.comparison import separate
 from .selection.composition import compose
@@ -21,6 +23,8 @@ __all__ = [
     "diff_cells",
     "diff_rest",
     "diff_window",
+    "draw_sheet",
+    "draw_sheet_png",
     "extract_grid",
     "extract_lines",
     "get_info",
@@ -30,5 +34,6 @@ __all__ = [
     "read",
     "relocate",
     "require_place",
+    "review_notes",
     "separate",
 ]

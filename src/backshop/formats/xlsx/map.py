@@ -8,31 +8,53 @@ from backshop.formats.protocol import Json, JsonObject, Map, Source
 from backshop.formats.warning import Warnings
 from backshop.formats.window import chunk_count, chunk_list, chunking
 
-from .book.extent import opened
-from .book.frame import MERGES_LISTED, Frame, drawings
+from .annotation.listing import ATTACHED_LISTED, told_links, told_notes
+from .book.extent import opened, used_area
+from .book.frame import MERGES_LISTED, Frame
+from .book.opening import open_book
+from .book.origin import Origin
+from .book.protection import Protection, structure_protection
+from .book.sheet_xml import SheetXml
 from .book.survey import Island, Survey, islands, survey_of
-from .book.workbook import Book, Sheet
+from .book.workbook import Book, DefinedName, Sheet
+from .drawing.listing import listed
 from .syntax.address import Area
+
+_SLICERS = ("slicer", "timeline")
+_PRINTED = ("printOptions", "pageSetup", "headerFooter", "rowBreaks", "colBreaks")
+_UNKNOWN = (
+    *("has_charts", "charts", "has_conditional_formatting", "has_data_validation", "has_images"),
+    *("images", "has_pivot_tables", "has_slicers", "has_sparklines", "has_print_setup"),
+    *("has_comments", "tables", "frozen"),
+)
 
 
 def get_map(source: Source) -> Map:
     """Return the full map of a workbook (F8.2)."""
-    package = Package.open(source)
-    book = Book(package)
+    book = open_book(source)
     warnings = Warnings()
     shortened: dict[str, Json] = {}
     sheets = [_sheet(source.sha256, book, sheet, warnings, shortened) for sheet in book.sheets]
-    names: list[Json] = [
-        {"name": item.name, "refers_to": item.refers_to} for item in book.names if not item.hidden
-    ]
+    names: list[Json] = [_name(book, item) for item in book.names if not item.hidden]
     data: dict[str, Json] = {
         "date_system": 1904 if book.date_1904 else 1900,
         "sheets": sheets,
         "defined_names": names,
     }
+    structure = structure_protection(book)
+    if structure is not None:
+        data["structure_protected"] = structure
     if shortened:
         data["shortened"] = shortened
-    return Map(format="xlsx", data=data, warnings=warnings.all(), security=security(package))
+    origin = book.origin
+    if origin is None:
+        return Map(
+            format="xlsx", data=data, warnings=warnings.all(), security=security(book.package)
+        )
+    data["not_read"] = origin.not_read
+    return Map(
+        format=origin.format, data=data, warnings=warnings.all(), security=dict(origin.security)
+    )
 
 
 def get_info(source: Source) -> JsonObject:
@@ -84,10 +106,10 @@ def _sheet(
     if len(merges) > MERGES_LISTED:
         key = f"sheets[{sheet.index}].merged_ranges"
         shortened[key] = {"kept": MERGES_LISTED, "total": len(merges)}
-    charts, images = drawings(book, sheet)
+    charts, images, has_images = listed(book, sheet, xml, frame)
     tables = book.tables(sheet)
-    used = found.used
-    return {
+    used = used_area(book, xml, found)
+    made: dict[str, Json] = {
         "name": sheet.name,
         "index": sheet.index,
         "state": sheet.state,
@@ -104,14 +126,67 @@ def _sheet(
         "has_conditional_formatting": frame is not None and frame.has("conditionalFormatting"),
         "has_data_validation": frame is not None and frame.has("dataValidation"),
         **_formulas(found),
-        "has_images": images,
+        "has_images": has_images,
+        "images": images,
         "has_pivot_tables": bool(book.sheet_rels(sheet, "pivotTable")),
+        "has_slicers": any(book.sheet_rels(sheet, kind) for kind in _SLICERS),
+        "has_sparklines": frame is not None and frame.has("sparklineGroup"),
+        "has_print_setup": frame is not None and any(map(frame.has, _PRINTED)),
         "has_comments": bool(
             book.sheet_rels(sheet, "comments") or book.sheet_rels(sheet, "threadedComment")
         ),
+        **_attached(book, sheet, frame, shortened),
         "tables": [{"name": table.name, "range": str(table.area)} for table in tables],
         "frozen": frame.frozen if frame else None,
-        "protected": frame.protected if frame else False,
+        "protected": _protection(book, xml, frame),
+    }
+    if book.origin is None:
+        return made
+    is_protected = frame is not None and frame.protected
+    return made | _of_origin(book.origin, sheet, is_protected=is_protected)
+
+
+def _name(book: Book, item: DefinedName) -> dict[str, Json]:
+    """Return a name; one of a sheet with that, one that has a comment with it."""
+    told: dict[str, Json] = {"name": item.name, "refers_to": item.refers_to}
+    if item.scope is not None and item.scope < len(book.sheets):
+        told["scope"] = book.sheets[item.scope].name
+    if item.comment:
+        told["comment"] = item.comment
+    return told
+
+
+def _attached(
+    book: Book, sheet: Sheet, frame: Frame | None, shortened: dict[str, Json]
+) -> dict[str, Json]:
+    """Return the first notes and links of a sheet; keys are there where there are some (F8.14)."""
+    root = frame.root if frame else None
+    lists: dict[str, list[dict[str, Json]]] = {
+        "notes": [one.to_json() for one in told_notes(book, sheet)],
+        "links": [one.to_json() for one in told_links(book, sheet, root)],
+    }
+    for key, told in lists.items():
+        if len(told) > ATTACHED_LISTED:
+            kept: dict[str, Json] = {"kept": ATTACHED_LISTED, "total": len(told)}
+            shortened[f"sheets[{sheet.index}].{key}"] = kept
+    return {key: [*told[:ATTACHED_LISTED]] for key, told in lists.items() if told}
+
+
+def _protection(book: Book, xml: SheetXml | None, frame: Frame | None) -> Json:
+    """Return what is locked and allowed on a protected sheet, false of any other (F40.16)."""
+    if xml is None or frame is None or not frame.protected:
+        return False
+    return Protection(book, xml, frame).to_json()
+
+
+def _of_origin(origin: Origin, sheet: Sheet, *, is_protected: bool) -> dict[str, Json]:
+    """Return what a map says of a workbook of another format: null is what nobody looked for."""
+    count = origin.formulas[sheet.index]
+    return {
+        **dict.fromkeys(_UNKNOWN),
+        "protected": is_protected,
+        "has_formulas": count > 0,
+        "formula_count": count,
     }
 
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from backshop.formats.package.package import Package
 from backshop.formats.protocol import Json, Passage, Source
 
-from .book.workbook import Book
+from .book.opening import open_book
 from .syntax.address import cell_name
 
 
 def passages(source: Source) -> Iterator[Passage]:
     """Yield what every cell shows, and what its formula says."""
-    book = Book(Package.open(source))
+    book = open_book(source)
     for sheet in book.sheets:
         xml = book.xml(sheet)
         if xml is None:
@@ -28,6 +27,6 @@ def passages(source: Source) -> Iterator[Passage]:
                     "sheet": sheet.name,
                     "range": cell_name(cell.row, cell.col),
                 }
-                yield Passage(where, value.text)
+                yield Passage(where, value.seen)
                 if formula is not None:
                     yield Passage({**where, "cells": "formulas"}, f"={formula}")

@@ -8,20 +8,24 @@ from functools import cached_property
 
 from backshop.base import limits
 from backshop.formats.errors import fail
-from backshop.formats.package.package import Package
 from backshop.formats.protocol import ChunkInfo, Read, Selector, Source
 from backshop.formats.warning import Warnings
 from backshop.formats.window import check_chunk, check_selector, chunk_count, cut, refuse_both
 
+from .annotation.listing import told_links, told_notes
 from .book.array import Unshown
+from .book.extent import used_area
 from .book.frame import Frame
+from .book.opening import open_book
 from .book.sheet_xml import RawCell, RowSpan, SheetXml
 from .book.survey import Island, islands, survey_of
 from .book.workbook import Book, Sheet
-from .syntax.address import Area, column_name, parse_area
+from .rule_read import RULES, read_rules
+from .syntax.address import Area, cell_name, column_name, parse_area
 
-CELLS = ("values", "formulas", "both")
-_ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
+CELLS = ("values", "formulas", "both", RULES, "notes")
+_PASSED_ROWS = 1_000  # sooner passed than found
+_ESCAPES = (("\\", "\\\\"), ("\t", "\\t"), ("\n", "\\n"), ("\r", "\\r"))
 
 
 def read(source: Source, selector: Selector) -> Read:
@@ -29,10 +33,21 @@ def read(source: Source, selector: Selector) -> Read:
     check_selector(selector, "xlsx", ("sheet", "range", "cells"))
     refuse_both(selector, "range")
     if selector.cells is not None and selector.cells not in CELLS:
-        raise fail("bad_selector", "cells is values, formulas or both", hints=CELLS)
-    book = Book(Package.open(source))
+        raise fail("bad_selector", "cells is values, formulas, both, rules or notes", hints=CELLS)
+    book = open_book(source)
+    if book.origin and not book.origin.has_formulas and selector.cells not in (None, "values"):
+        raise fail(
+            "unsupported_format",
+            f"of a .{book.origin.format} the values are read, not the formulas",
+            hints=["values"],
+        )
+    if book.origin and selector.cells == "notes":
+        what = f"of a .{book.origin.format} notes and links are not read"
+        raise fail("unsupported_format", what, hints=["values"])
     warnings = Warnings()
     sheet = choose_sheet(book, selector.sheet, warnings)
+    if selector.cells == RULES:
+        return read_rules(book, sheet, selector, warnings)
     window = _Window(source.sha256, book, sheet, selector.cells or "values", warnings)
     if selector.range is None and selector.chunk_index is None:
         whole = window.whole()
@@ -69,9 +84,24 @@ class _Window:
     def __post_init__(self) -> None:
         self.xml = self.book.xml(self.sheet)
         self.survey = survey_of(self.sha256, self.book, self.xml)
-        self.used = self.survey.used
+        self.used = used_area(self.book, self.xml, self.survey)
+        if self.cells == "notes":
+            for place in self.attached:
+                one = Area(*place, *place)
+                self.used = self.used.join(one) if self.used else one
         self.chunks = chunk_count(self.used.height, limits.XLSX_CHUNK_ROWS) if self.used else 0
         self.merges = Frame.of(self.xml).merges if self.xml else []
+
+    @cached_property
+    def attached(self) -> dict[tuple[int, int], list[str]]:
+        """The notes and links by their cells, in words."""
+        frame = self.xml.frame() if self.xml else None
+        found: dict[tuple[int, int], list[str]] = {}
+        for note in told_notes(self.book, self.sheet):
+            found.setdefault(note.place, []).append(_escape(note.words))
+        for link in told_links(self.book, self.sheet, frame):
+            found.setdefault(link.place, []).append(_escape(link.words))
+        return found
 
     @cached_property
     def unshown(self) -> Unshown:
@@ -123,7 +153,7 @@ class _Window:
         if self.used:
             index = (area.row1 - self.used.row1) // limits.XLSX_CHUNK_ROWS
         return Read(
-            format="xlsx",
+            format=self.book.origin.format if self.book.origin else "xlsx",
             text=taken.text,
             selector=chosen,
             chunk_info=ChunkInfo(
@@ -154,6 +184,9 @@ class _Window:
 
     def _head(self, area: Area) -> str:
         columns = [column_name(col) for col in range(area.col1, area.col2 + 1)]
+        if self.cells == "notes":
+            title = f"# sheet\t{_escape(self.sheet.name)}\t{area}"
+            return f"{title}\nrow\tnotes and links of cells"
         lines = [f"# sheet\t{_escape(self.sheet.name)}\t{area}", "\t".join(["row", *columns])]
         return "\n".join([*lines, *self._header_lines(area)])
 
@@ -174,8 +207,18 @@ class _Window:
             lines.append("\t".join([f"h{row}", *cells]).rstrip("\t"))
         return lines
 
+    def _from(self, row: int) -> Iterator[RowSpan]:
+        """Go through the rows from a number on, in most sheets without passing those before."""
+        if self.xml is None:
+            return iter(())
+        near = row <= _PASSED_ROWS or not self.xml.plain_rows
+        return self.xml.iter_rows(None if near else self.xml.place_of(row))
+
     def _rows(self, area: Area) -> Iterator[str]:
-        found = iter(self.xml.iter_rows()) if self.xml else iter(())
+        if self.cells == "notes":
+            yield from self._attached_rows(area)
+            return
+        found = self._from(area.row1)
         present = next(found, None)
         for number in range(area.row1, area.row2 + 1):
             while present is not None and present.number < number:
@@ -184,6 +227,15 @@ class _Window:
                 yield "\t".join([str(number), *self._row(self.xml, present, area)])
             else:
                 yield str(number)
+
+    def _attached_rows(self, area: Area) -> Iterator[str]:
+        by_row: dict[int, list[str]] = {}
+        for place, words in sorted(self.attached.items()):
+            if area.has(*place):
+                told = f"{cell_name(*place)}: {'; '.join(words)}"
+                by_row.setdefault(place[0], []).append(told)
+        for number in range(area.row1, area.row2 + 1):
+            yield "\t".join([str(number), *by_row.get(number, [])])
 
     def _row(self, xml: SheetXml, row: RowSpan, area: Area) -> list[str]:
         texts = [""] * area.width
@@ -205,7 +257,7 @@ class _Window:
         value = self.book.value(cell)
         if value.kind == "date" and value.text == "1900-02-29":
             self.warnings.add("date_1900_bug")
-        text = _escape(value.text)
+        text = _escape(value.seen)
         if cell.formula is None:
             asked = cell.value is None and self.cells != "formulas"
             awaited = self.unshown.formula(cell) if asked else None
@@ -224,4 +276,7 @@ class _Window:
 
 
 def _escape(text: str) -> str:
-    return text.translate(_ESCAPES) if text else text
+    for character, written in _ESCAPES:  # of a long text much faster than one translation
+        if character in text:
+            text = text.replace(character, written)
+    return text

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
+from urllib.parse import urlencode
 
 from backshop.app import Engine, Onboarding, every_bench
 from backshop.base.command import NOTHING
@@ -19,9 +21,11 @@ from backshop.workshop import Workshop
 from backshop.workshop.requests import SwitchModel
 
 from ..rpc import NOT_LOOPBACK
-from .kit import Page, Redirect, Visit, bench_context, route, tried
+from .kit import Page, Redirect, Visit, bench_context, number, route, tried
 
 OFFLINE = "scripted:demo"
+CARDS = 48  # on a page; a card takes about 2 KB
+TRASH_SHOWN = 50
 
 
 def benches(visit: Visit) -> Page:
@@ -42,10 +46,27 @@ def cards(visit: Visit) -> Page:
 
 def _cards(visit: Visit) -> dict[str, Any]:
     found = every_bench(visit.ask, include_trash=True)
+    wanted = visit.query.get("q", "").strip()
+    all_live = [one for one in found if one.deleted_at is None]
+    live = [one for one in all_live if wanted.casefold() in one.name.casefold()]
+    trash = [one for one in found if one.deleted_at is not None]
+    parts = max(1, -(-len(live) // CARDS))
+    part = min(max(1, number(visit, "part") or 1), parts)
     return {
-        "benches": [one for one in found if one.deleted_at is None],
-        "trash": [one for one in found if one.deleted_at is not None],
+        "benches": live[(part - 1) * CARDS : part * CARDS],
+        "total": len(all_live),
+        "is_long": len(all_live) > CARDS,
+        "wanted": wanted,
+        "part": part,
+        "parts": parts,
+        "part_at": partial(_part_at, wanted),
+        "trash": trash[:TRASH_SHOWN],
+        "trash_total": len(trash),
     }
+
+
+def _part_at(wanted: str, part: int) -> str:
+    return "/?" + urlencode({**({"q": wanted} if wanted else {}), "part": part})
 
 
 def create(visit: Visit) -> Redirect:

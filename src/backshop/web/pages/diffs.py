@@ -10,13 +10,14 @@ from itertools import zip_longest
 from typing import Any
 
 from backshop.bench import Cells
-from backshop.formats import DiffLine, TableDiff, TextDiff
+from backshop.formats import DiffLine, TableDiff, TextDiff, lines_said
 
 from ..render import count_text
 
 Data = Mapping[str, Any]
 EMU_PER_POINT = 12_700
 _TITLE_PT, _BODY_PT = 40, 26  # where a slide does not say how large its text is
+_LINES_MARKED = 2_000  # of one run, in a page without scripts
 _FOLD_OVER = 2  # unchanged blocks in a row before the rest is folded
 
 
@@ -135,6 +136,46 @@ def cell_list(body: Cells) -> list[dict[str, Any]]:
     ]
 
 
+def line_list(body: Cells) -> list[dict[str, Any]]:
+    """Return rows and columns that came or went, with the words for them."""
+    return [
+        {**one, "words": lines_said(one), "held": _held(one), "is_added": one["kind"] == "inserted"}
+        for one in body.lines
+    ]
+
+
+def _held(lines: Data) -> str:
+    """Return what removed lines held; what came into others is told cell by cell."""
+    texts = list(lines["texts"]) if lines["kind"] == "removed" else []
+    count = lines["cell_count"]
+    is_all = count is not None and count <= len(texts)
+    return ", ".join(texts if is_all or not texts else [*texts, "…"])
+
+
+def marked_lines(lines: Sequence[Data], sheet: str, axis: str) -> dict[int, tuple[str, str]]:
+    """Return the lines of a sheet, from 1, that came or before which some went, in words."""
+    found: dict[int, tuple[str, str]] = {}
+    for one in lines:
+        if one["sheet"] != sheet or one["axis"] != axis:
+            continue
+        if one["kind"] == "removed":
+            words = f"{lines_said(one)} before this"
+            found.setdefault(one["beside"], ("removed", words))
+        else:
+            places = range(one["at"], one["at"] + min(one["count"], _LINES_MARKED))
+            found |= dict.fromkeys(places, ("added", "inserted"))
+    return found
+
+
+def following_in_words(body: Cells) -> str:
+    """Return how many formulas and names only follow lines, in a sentence."""
+    told = body.following
+    if not told or not told["count"]:
+        return ""
+    more = "" if told["is_all"] else "At least "
+    return f"{more}{count_text(told['count'], 'formula or name', 'formulas and names')} follow."
+
+
 def shown_cell(cell: Data) -> dict[str, Any]:
     """Return what changed in a cell: what it held, what it holds, and how it looks since then."""
     results = cell.get("results")
@@ -142,6 +183,7 @@ def shown_cell(cell: Data) -> dict[str, Any]:
     unknown = "(not stored)" if cell["kind"] == "result" else ""
     return {
         "cell": cell["cell"],
+        "was": cell.get("cell_before"),
         "kind": cell["kind"],
         "what": cell["what"],
         "change": _cell_change(cell),

@@ -170,6 +170,7 @@ def _response(made: Page | Redirect | Response, visit: Visit, position: int | No
         "position": "" if position is None else position,
         "theme": theme if theme in THEMES else "auto",
         "actions": ACTIONS,
+        "visitor": _visitor(visit),
         "folders": {code: sentence(text) for code, text in FOLDERS.items()},
     }
     text = render(made.template, {**common, **made.context})
@@ -178,6 +179,15 @@ def _response(made: Page | Redirect | Response, visit: Visit, position: int | No
     if PROOF_COOKIE in visit.cookies:  # said once
         answer.delete_cookie(PROOF_COOKIE)
     return answer
+
+
+def _visitor(visit: Visit) -> dict[str, str]:
+    """Return how the head of a page calls whoever looks at it; the owner has no name here."""
+    if visit.user is None:
+        return {"name": "Owner of this home", "initials": ""}
+    name = visit.shop.people.state.names.get(visit.user) or "You"
+    letters = [word[0] for word in name.split() if word[0].isalnum()]
+    return {"name": name, "initials": "".join([*letters[:1], *letters[1:][-1:]]).upper()}
 
 
 def error_page(error: Exception, visit: Visit) -> Page:
@@ -221,6 +231,7 @@ def bench_context(visit: Visit, here: str) -> dict[str, Any]:
         "here": here,
         "bench": opened.workbench,
         "draft": opened.draft,
+        "changed_count": _changed_count(visit, opened.draft.has_draft),
         "health": opened.health,
         "outside": opened.outside_changes,
         "folder": opened.folder,
@@ -229,6 +240,15 @@ def bench_context(visit: Visit, here: str) -> dict[str, Any]:
         "workshop": workshop or {},
         "models": models.models if models else (),
     }
+
+
+def _changed_count(visit: Visit, has_draft: bool) -> int:
+    """Return how many files the Draft changes, for the head of the page; 0 without one."""
+    if not has_draft:
+        return 0
+    wish = requests.ReviewGetChangeSet(workbench_id=visit.params["bench_id"], limit=1)
+    found, _ = tried(visit, Bench.review_get_change_set, wish)
+    return found.total if found else 0
 
 
 def _proof(visit: Visit) -> list[str]:

@@ -263,7 +263,7 @@ def _cells(visit: Visit, entry: ChangeEntry) -> dict[str, Any]:
     hint = found.focus_hint or {}
     chosen = sheet or hint.get("sheet")
     is_page = visit.path.endswith("/review")  # a part of a page is asked for by scripts
-    plain = _plain_sheet(visit, entry, found.body.sheets, chosen) if is_page else None
+    plain = _plain_sheet(visit, entry, found.body, chosen) if is_page else None
     own = {"sheet": chosen, "row": hint.get("row_start", 0), "plain": plain}
     return {**any_view(visit, found, entry), **own}
 
@@ -284,16 +284,17 @@ def _grid(
 
 
 def _plain_sheet(
-    visit: Visit, entry: ChangeEntry, sheets: Sequence[dict[str, Any]], sheet: str | None
+    visit: Visit, entry: ChangeEntry, body: Cells, sheet: str | None
 ) -> dict[str, Any] | None:
     """Return the changed part of a sheet for pages without scripts; None if there is none."""
-    counts = {one["sheet"]: one for one in sheets if one["cell_count"]}
+    own = {one["sheet"]: one for one in reversed(body.lines)}
+    counts = {one["sheet"]: one for one in body.sheets if one["cell_count"] or one["sheet"] in own}
     names = list(counts)
     shown = sheet if sheet in names else next(iter(names), None)
     if shown is None:
         return None
     asked = visit.query.get("row", "")
-    first = max(0, (counts[shown]["bounds"] or {"row_start": 0})["row_start"] - 2)
+    first = max(0, _first_row(counts[shown], own.get(shown)) - 2)
     if asked.isascii() and asked.isdecimal() and len(asked) < ROW_MAX_DIGITS:
         first = int(asked)
     grid, _ = _grid(visit, entry, "DRAFT", shown, first, PLAIN_ROWS)
@@ -303,7 +304,17 @@ def _plain_sheet(
     found = (grid or {}).get("changes")
     marks = {one["cell"]: diffs.shown_cell(one) for one in found or ()}
     about = {"grid": grid, "names": names, "sheet": shown, "first": first, "marks": marks}
-    return {**about, "ways": ways, "is_known": found is not None}
+    heads = [diffs.marked_lines(body.lines, shown, axis) for axis in ("rows", "columns")]
+    lines = {"rows": heads[0], "columns": heads[1]}
+    return {**about, "ways": ways, "is_known": found is not None, "lines": lines}
+
+
+def _first_row(sheet: Mapping[str, Any], lines: Mapping[str, Any] | None) -> int:
+    """Return the first row of a sheet, from 0, in which something changed."""
+    found = [sheet["bounds"]["row_start"]] if sheet["bounds"] else []
+    if lines and lines["axis"] == "rows":
+        found.append(lines["beside" if lines["kind"] == "removed" else "at"] - 1)
+    return min(found, default=0)
 
 
 def _rows_around(first: int, count: int) -> dict[str, int]:
@@ -479,12 +490,17 @@ def _cells_view(body: Cells) -> dict[str, Any]:
     return {
         "kind": "cells",
         "cells": diffs.cell_list(body),
+        "lines": diffs.line_list(body),
+        "heads": [{key: one[key] for key in _HEADS} for one in body.lines],
+        "following": diffs.following_in_words(body),
         "counts": diffs.counts_in_words(body.counts or {}),
         "sheets": [{key: one[key] for key in told} for one in body.sheets],
         "sheet": None,
         "row": 0,
     }
 
+
+_HEADS = ("sheet", "kind", "axis", "at", "count", "beside")  # what a grid needs of lines
 
 _DRAW: dict[str, Callable[[Visit, ChangeEntry], dict[str, Any]]] = {
     "text": partial(_compared, method=Differ.text_diff),

@@ -78,7 +78,7 @@ KINDS = {
     "pdf": "PDF document",
     "pptx": "PowerPoint presentation",
     "text": "Text",
-    "xlsx": "Excel workbook",
+    "xlsx": "Workbook",
 }
 
 

@@ -31,6 +31,7 @@ from backshop.workshop.requests import (
 
 from .kit import Page, Redirect, Visit, bench_context, route, tried
 from .words import FAULTS, REDONE, TOOLS, counts_line, system_line, tool_line
+from .work import work_so_far
 
 FILES_SHOWN = 1000
 WINDOW = 100  # messages of the first paint
@@ -196,7 +197,7 @@ def details(visit: Visit) -> Page:
     wish = GetPlan(workbench_id=bench_id, turn_id=turn_id)
     plan, error = tried(visit, Workshop.get_plan, wish)
     state, _ = tried(visit, Workshop.get_state, WorkbenchOnly(workbench_id=bench_id))
-    entries = [one for one in _tool_log(visit) if one.turn_id == turn_id]
+    entries = _tool_log(visit, turn_id)
     run_id = next((one.run_id for one in entries if one.run_id), None)
     context = {
         "bench": {"workbench_id": bench_id},
@@ -211,16 +212,33 @@ def details(visit: Visit) -> Page:
     return Page(template="turn.html", title="Details", context=context)
 
 
-def _tool_log(visit: Visit) -> list[ToolLogEntry]:
+def _tool_log(visit: Visit, turn_id: str) -> list[ToolLogEntry]:
     found: list[ToolLogEntry] = []
     bench_id, after = visit.params["bench_id"], 0
     while True:
-        wish = GetToolLog(workbench_id=bench_id, after=after, limit=LOG_PAGE)
+        wish = GetToolLog(workbench_id=bench_id, after=after, limit=LOG_PAGE, turn_id=turn_id)
         page = visit.ask(Workshop.get_tool_log, wish)
         found += page.entries
         if not page.has_more or not page.entries:
             return found
         after = page.entries[-1].id
+
+
+def work(visit: Visit) -> Page:
+    """Return what the turn that runs has done so far, for its card in the talk (U3.2)."""
+    bench_id = visit.params["bench_id"]
+    state = visit.ask(Workshop.get_state, WorkbenchOnly(workbench_id=bench_id))
+    turn = state.active_turn
+    if turn is None:
+        return Page(template="work.html", title="", context={"work": None})
+    wish = GetPlan(workbench_id=bench_id, turn_id=turn.turn_id)
+    plan, _ = tried(visit, Workshop.get_plan, wish)
+    used = _used(visit, {turn.turn_id}).get(turn.turn_id)
+    context = {
+        "bench": {"workbench_id": bench_id},
+        "work": work_so_far(turn, plan, _tool_log(visit, turn.turn_id), used),
+    }
+    return Page(template="work.html", title="", context=context)
 
 
 def entry(visit: Visit) -> Page:
@@ -281,6 +299,7 @@ ROUTES = (
     route("/bench/{bench_id}/file-list", files),
     route("/bench/{bench_id}/transcript", transcript),
     route("/bench/{bench_id}/turn/{turn_id}", details),
+    route("/bench/{bench_id}/work", work),
     route("/bench/{bench_id}/tool/{entry_id}", entry),
     route("/bench/{bench_id}/prompt/{turn_id}", prompt),
 )

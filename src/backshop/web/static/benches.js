@@ -55,7 +55,7 @@ function refresh() {
   pending ??= setTimeout(async () => {
     pending = null;
     if ($("#bench-cards details[open]")) { refresh(); return; }
-    await loadInto($("#bench-cards"), "/bench-cards");
+    await loadInto($("#bench-cards"), `/bench-cards${location.search}`);
   }, 400);
 }
 follow({}, { WorkbenchChanged: refresh, WorkbenchFilesChanged: refresh, DraftStateChanged: refresh, BenchHealthChanged: refresh, AccessChanged: refresh }, { onReconnect: refresh });

@@ -33,6 +33,16 @@ export function icon(name) {
   return svg;
 }
 
+// What kind a file is, and a file as a chip: `kind_icon` and `chip` of kit.html.
+const KINDS = { xlsx: "X", xls: "X", xlsb: "X", ods: "X", csv: "C", tsv: "C", docx: "W", odt: "W", pptx: "P", pdf: "F", image: "I", text: "T" };
+export const kindMark = (kind) => el("span", { class: `kind kind-${kind in KINDS ? kind : "other"}`, "aria-hidden": "true" }, KINDS[kind] ?? "·");
+export const chip = (name, kind, { href = null, note = null } = {}) => el(href ? "a" : "span", { class: "chip", href, title: name },
+  kindMark(kind), el("span", { class: "chip-name" }, visible(name)), note ? el("span", { class: "chip-note" }, visible(note)) : null);
+
+// The shape of what is being fetched, at once: `skeleton` of kit.html; "text", "page" or "grid".
+export const skeleton = (shape = "text", parts = 4) => el("div", { class: `skeleton ${shape}-shape`, role: "status" },
+  el("span", { class: "unseen" }, "Loading…"), Array.from({ length: parts }, () => el("i", { "aria-hidden": "true" })));
+
 // HTML that our own server rendered and cleaned; the only way HTML enters a page.
 const policy = globalThis.trustedTypes
   ? globalThis.trustedTypes.createPolicy("backshop", { createHTML: (text) => text })

@@ -1,6 +1,6 @@
 // A sheet or table of any size: only the cells in sight are in the page, rows come in windows (U1.5).
 //
-//   grid(root, { source, headers, marks, row }) — `source(row, col)` answers with
+//   grid(root, { source, headers, marks, lines, row }) — `source(row, col)` answers with
 //   {cells: [[{display, formula, before}]], rows, cols} for a window of ROWS × COLS.
 import { $, el, visible } from "./dom.js";
 
@@ -28,7 +28,17 @@ export const placeOf = (cell) => {
 // What became of a marked cell, in one line.
 const telling = ({ what, before, formats }) => [what, before ? `before: ${before}` : "", formats].filter(Boolean).join(", ");
 
-export function grid(root, { source, headers = null, marks = new Map(), label = "Sheet", at = null, onError }) {
+// A head of a row or column, with a sign where that came or something went before it.
+const marked = (head, mark) => {
+  if (!mark) return head;
+  head.classList.add("marked", mark.change);
+  head.title = mark.what;
+  head.prepend(el("span", { class: "mark-sign", "aria-hidden": "true" }, SIGNS[mark.change]));
+  head.append(el("span", { class: "unseen" }, ` ${mark.what}`));
+  return head;
+};
+
+export function grid(root, { source, headers = null, marks = new Map(), lines = null, label = "Sheet", at = null, onError }) {
   const windows = new Map();
   const shown = new Map();
   let rows = 0;
@@ -107,13 +117,13 @@ export function grid(root, { source, headers = null, marks = new Map(), label = 
     for (let col = first; col < end; col += 1) {
       const one = el("span", { class: "grid-colhead", role: "columnheader", "aria-colindex": col + 2, title: headers ? headers[col] : null }, headers ? headers[col] : letters(col));
       if (widths[col]) one.style.flexBasis = `${widths[col]}px`;
-      made.push(one);
+      made.push(marked(one, lines?.columns.get(col)));
     }
     head.setAttribute("role", "row"); // a row has cells: before it has any it is none
     head.replaceChildren(...made);
   }
   function drawRow(row, first, end) {
-    const made = el("div", { class: "grid-row", role: "row", "aria-rowindex": row + 2 }, el("span", { class: "grid-rowhead", role: "rowheader" }, String(row + 1)), spacer(first));
+    const made = el("div", { class: "grid-row", role: "row", "aria-rowindex": row + 2 }, marked(el("span", { class: "grid-rowhead", role: "rowheader" }, String(row + 1)), lines?.rows.get(row)), spacer(first));
     made.style.top = `${row * HEIGHT}px`;
     for (let col = first; col < end; col += 1) {
       made.append(drawCell(row, col, cellAt(row, col)));

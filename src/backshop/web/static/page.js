@@ -5,6 +5,7 @@ import { follow } from "./events.js";
 import { renew } from "./live.js";
 import { onCleanBench } from "./clean.js";
 import { preview, proofOf, showProof } from "./proof.js";
+import { shortcuts, showKeys } from "./shortcuts.js";
 
 localTimes(document);
 
@@ -32,6 +33,8 @@ $("#ask-publish")?.addEventListener("opened", async ({ target }) => {
     else showError(form, error.envelope);
   }
 });
+for (const one of $$("[data-keys]")) one.hidden = false; // the keys need scripts
+on(document, "click", "[data-keys]", (_, button) => { button.closest("details")?.removeAttribute("open"); showKeys(); });
 on(document, "click", "[data-closes]", (_, button) => button.closest("dialog").close());
 on(document, "click", "[data-toggles]", (_, button) => {
   const open = document.getElementById(button.dataset.toggles).classList.toggle("open");
@@ -227,6 +230,15 @@ if (here !== "workshop") { // which shows a refusal where it shows its others
   $("#model")?.addEventListener("change", (event) => event.target.form.requestSubmit());
   on(document, "done", ".model-form", (event) => event.preventDefault());
 }
+// The keys of W20.2 on every page; the Workshop has its own, where there is more to do.
+const hasDraft = () => document.body.dataset.draft === "yes";
+const KEYS = {
+  composer: () => location.assign(`/bench/${bench}?stay=1#message`),
+  review: () => location.assign(`/bench/${bench}/review`),
+  publish: () => { if (hasDraft() && !$("#publish")?.disabled) openDialog("ask-publish"); },
+  discard: () => { if (hasDraft()) openDialog("ask-discard"); },
+};
+if (here !== "workshop") shortcuts(bench ? KEYS : {});
 if (here !== "workshop" && (bench || live)) {
   const handlers = bench ? { ...ofBench } : {};
   for (const name of live?.split(" ") ?? []) {
@@ -248,6 +260,7 @@ export async function refreshDraftBar() {
   if (!(await loadInto($("#draft-bar"), `/bench/${bench}/draft-bar`))) return;
   const draft = $("#draft-bar .draft-bar");
   document.body.dataset.draft = draft ? "yes" : "no";
+  for (const one of $$(".place-count")) { one.textContent = draft?.dataset.count ?? ""; one.hidden = !Number(one.textContent); }
   const field = $("#ask-publish input[name=reviewed_tree]");
   if (draft && field && here !== "review") field.value = draft.dataset.tree; // a review publishes what it shows
   document.dispatchEvent(new CustomEvent("draft", { detail: Boolean(draft) }));

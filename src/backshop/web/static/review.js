@@ -1,5 +1,5 @@
 // The review: the list of changed files beside one of them, keys, and what was looked at.
-import { $, $$, el, errorBox, icon, isTyping, load, localTimes, on, say } from "./dom.js";
+import { $, $$, el, errorBox, icon, isTyping, kindMark, load, localTimes, on, say } from "./dom.js";
 import { call } from "./rpc.js";
 import { virtual } from "./virtual.js";
 import { workbook } from "./sheet.js";
@@ -19,7 +19,6 @@ function start() {
   const since = holder.dataset.since ? { since: holder.dataset.since } : {}; // what the Draft is compared with
   const viewed = JSON.parse(localStorage.getItem(kept) || "{}");
   const GROUPS = { ADDED: ["+", "Added", "added"], MODIFIED: ["~", "Changed", "changed"], RENAMED: ["→", "Renamed", "changed"], DELETED: ["−", "Deleted", "removed"] };
-  const ICONS = { xlsx: "sheet", csv: "sheet", docx: "doc", odt: "doc", pptx: "slides", pdf: "pdf", image: "image", text: "text" };
   let entries = [];
   let rows = [];
   let current = holder.dataset.current;
@@ -81,7 +80,7 @@ function start() {
       class: `change ${entry.kind.toLowerCase()} ${isHere ? "here" : ""}`, role: "option", id: `change-${index}`, "aria-selected": String(isHere),
       title: entry.old_path ? `${entry.old_path} → ${entry.path}` : entry.path, "data-path": entry.path,
     }, el("span", { class: "change-sign" }, GROUPS[entry.kind][0]), el("span", { class: "unseen" }, `${GROUPS[entry.kind][1]}: `),
-    icon(ICONS[entry.file_kind] || "file"), el("span", { class: "file-name" }, entry.path), delta(entry),
+    kindMark(entry.file_kind), el("span", { class: "file-name" }, entry.path), delta(entry),
     entry.kind === "DELETED" && entry.deletion_confirmed === false ? el("span", { class: "badge danger" }, "agree?") : null,
     isViewed(entry) ? el("span", { class: "seen", title: "Viewed" }, icon("check"), el("span", { class: "unseen" }, "viewed")) : null);
   }
@@ -137,7 +136,7 @@ function start() {
       grid.id = "review-grid";
       book = await workbook(grid, {
         command: "ReviewGetXlsxPreviewGrid", request: { workbench_id, path: grid.dataset.path, ...since },
-        sheet: grid.dataset.sheet, row: grid.dataset.row, sheets: JSON.parse(grid.dataset.sheets),
+        sheet: grid.dataset.sheet, row: grid.dataset.row, sheets: JSON.parse(grid.dataset.sheets), lines: JSON.parse(grid.dataset.lines),
         first: grid.dataset.first ? { sheet: grid.dataset.firstSheet, cell: grid.dataset.first } : null,
       });
     }

@@ -18,7 +18,22 @@ function markOf(cell) {
   return { change, what: cell.what, before, formats: (cell.formats ?? []).join("; ") };
 }
 
-export async function workbook(root, { command, request, sheet = "", sheets = [], first: firstChange = null, row = 0 }) {
+// The rows or columns of a sheet, from 0, that came, or before which some went.
+function headsOf(lines, name, axis) {
+  const found = new Map();
+  for (const one of lines) {
+    if (one.sheet !== name || one.axis !== axis) continue;
+    if (one.kind === "removed") {
+      const what = `${one.count.toLocaleString("en")} ${one.count === 1 ? axis.slice(0, -1) : axis} removed before this`;
+      if (!found.has(one.beside - 1)) found.set(one.beside - 1, { change: "removed", what });
+    } else {
+      for (let at = one.at - 1; at < one.at - 1 + Math.min(one.count, 20000); at += 1) found.set(at, { change: "added", what: "inserted" });
+    }
+  }
+  return found;
+}
+
+export async function workbook(root, { command, request, sheet = "", sheets = [], lines = [], first: firstChange = null, row = 0 }) {
   const tabs = el("div", { class: "sheet-tabs", role: "tablist", "aria-label": "Sheets" });
   const holder = el("div", { class: "grid-holder", role: "tabpanel", id: `${root.id || "book"}-panel` });
   root.replaceChildren(tabs, holder);
@@ -47,6 +62,7 @@ export async function workbook(root, { command, request, sheet = "", sheets = []
     made = grid(holder, {
       label: `Sheet ${name}`,
       marks,
+      lines: { rows: headsOf(lines, name, "rows"), columns: headsOf(lines, name, "columns") },
       at,
       source: async (from, col) => {
         const found = await ask(name, from, col, version);

@@ -50,8 +50,9 @@ function show() {
   const wasBlocked = isBlocked;
   isBlocked = !$("#draft-actions").hidden && !state.can_send;
   if (isBlocked && !wasBlocked) say("The composer is blocked: ask for changes in the review, or publish or discard the Draft to go on talking", { assertive: true });
-  if (turn) showTurn(turn);
+  if (turn) { showTurn(turn); if (!$("#work").childElementCount) refreshWork(); }
   else if (isBeginning) showBeginning();
+  else $("#work").replaceChildren();
   if (paused) $("#paused-text").textContent = pausedText(paused);
   if (paused) $("#paused-again").dataset.regenerate = paused.message_id;
   // A button acts on the record it stands under: it is there only while that is what it would do.
@@ -64,8 +65,21 @@ function show() {
 function showBeginning() {
   $("#phase").textContent = "Starting…";
   for (const name of ["tool", "elapsed"]) $(`#${name}`).textContent = "";
+  $("#work").replaceChildren();
   $("#progress").hidden = true;
   $("#stop").disabled = true;
+}
+
+// What the turn has done: asked for again when a step or call is over, one question at a time.
+let workAsked = null;
+let isWorkStale = false;
+function refreshWork() {
+  if (workAsked) { isWorkStale = true; return; }
+  isWorkStale = false;
+  workAsked = new Promise((resolve) => setTimeout(resolve, 120)).then(async () => {
+    if (state.active_turn) await loadInto($("#work"), `/bench/${bench}/work`);
+    transcript.followEnd();
+  }).finally(() => { workAsked = null; if (isWorkStale) refreshWork(); });
 }
 
 function showTurn(turn) {
@@ -383,6 +397,7 @@ $("#model")?.addEventListener("change", async (event) => {
   await refresh();
 });
 
+if (location.hash === "#message") composer.focus(); // from another page, by its key
 shortcuts({
   composer: () => composer.focus(),
   regenerate: () => { if (state.can_regenerate) regenerate(state.regenerate_target_id); },
@@ -392,6 +407,15 @@ shortcuts({
   rewind: () => { const id = document.activeElement?.closest?.("[data-message]")?.dataset.message ?? lastUserMessage(); if (id) rewind(id); },
   cancel: () => { if (state.active_turn) stop(); },
 });
+
+// A step is shown and told when it begins: a short one may be over before the page has read of it.
+function stepped({ turn_id }, step) {
+  if (state.active_turn?.turn_id !== turn_id) return;
+  answered = asked + 1; // what is being read now is older than this
+  state.active_turn = { ...state.active_turn, ...step };
+  showTurn(state.active_turn);
+  refreshWork();
+}
 
 // What the agent says along with its calls: a line of its own, until it says something else.
 function underway(text) {
@@ -418,11 +442,11 @@ follow(here, {
   WorkshopAssistantStream: (data) => { if (data.delta_seq === 0 && state.active_turn?.phase !== "implement") say("The answer begins"); transcript.delta(data); },
   WorkshopAgentProgress: ({ text }) => { transcript.withdraw(); underway(text); },
   WorkshopAssistantMessageComplete: (data) => { transcript.complete(data.message_id); if (data.status === "complete") say("The answer is complete"); },
-  WorkshopPhaseStarted: refresh,
+  WorkshopPhaseStarted: (data) => { stepped(data, { phase: data.phase }); return refresh(); },
   WorkshopPhaseCompleted: refresh,
-  WorkshopImplementProgress: refresh,
+  WorkshopImplementProgress: (data) => { stepped(data, { phase: "implement", current_item: data.current_item, total_items: data.total_items, item_label: data.item_label }); return refresh(); },
   WorkshopToolExecuting: tool,
-  WorkshopToolComplete: () => { if ($("#drawer").dataset.turn === state.active_turn?.turn_id && !$("#drawer").hidden) details(state.active_turn.turn_id); },
+  WorkshopToolComplete: () => { $("#tool").textContent = ""; refreshWork(); if ($("#drawer").dataset.turn === state.active_turn?.turn_id && !$("#drawer").hidden) details(state.active_turn.turn_id); },
   WorkshopModelProgress: ({ state: doing, waited_ms }) => { if (MODEL_STATES[doing]) $("#tool").textContent = `${MODEL_STATES[doing]} (${Math.round(waited_ms / 1000)} s)`; },
   WorkshopRateLimitWarning: (data) => { $("#tool").textContent = `waiting for the provider${data.wait_ms ? ` (${Math.ceil(data.wait_ms / 1000)} s)` : ""}`; },
   WorkshopRunCancelRequested: refresh,
@@ -442,7 +466,7 @@ follow(here, {
   WorkshopRegenerateStarted: refresh,
   WorkshopRegenerateCompleted: refresh,
   WorkshopModelSwitched: (data) => { ofBench.WorkshopModelSwitched(data); return refresh(); },
-  WorkbenchFilesChanged: () => { ofBench.WorkbenchFilesChanged(); return Promise.all([refreshFiles(), refresh()]); },
+  WorkbenchFilesChanged: () => { ofBench.WorkbenchFilesChanged(); if (state.active_turn) refreshWork(); return Promise.all([refreshFiles(), refresh()]); },
   WorkbenchClutterChanged: refreshFiles,
   DraftStateChanged: () => Promise.all([refreshDraftBar(), refreshFiles(), refresh()]),
   CheckpointRestored: refresh,

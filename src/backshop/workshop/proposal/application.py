@@ -141,6 +141,7 @@ def _ops(room: Workspace, one: changeset.FileOps, existing: Source | None, out: 
         operations=operations,
         create_if_missing=existing is None and _makes_file(room, one),
         copy_from=None,
+        files=room.named(operations),
         recalculate=bench.desk.settings.recalculate,
     )
     return bench.formats.apply_ops(existing, request, out)

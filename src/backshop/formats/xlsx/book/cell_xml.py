@@ -18,12 +18,12 @@ _LOOKS_ESCAPED = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)")
 class Content:
     """What a cell is to hold. `text` is the number, string, `1` or `0`, error or formula."""
 
-    kind: str  # blank number string boolean error formula copied
+    kind: str  # blank number string boolean error formula copied result
     text: str = ""
     spill: int = 0  # of a formula that may fill its neighbours: its entry in the metadata part
     array: str = ""  # of a formula: "dynamic" or "fixed" when it is computed cell by cell
     ref: str = ""  # of an array formula over several cells: all of them
-    cell: bytes = b""  # of kind copied: a whole cell as another version of the sheet has it
+    cell: bytes = b""  # a whole cell as it stands elsewhere, written but for its style
 
 
 EMPTY = Content("blank")
@@ -50,11 +50,11 @@ def new_cell(row: int, col: int, style: int, content: Content, words: Grammar) -
     head = b'<%sc r="%s"' % (p, cell_name(row, col).encode())
     if style:
         head += b' s="%d"' % style
+    if content.cell:
+        return restyled(content.cell, style)
     match content.kind:
         case "blank":
             return head + b"/>" if style else b""
-        case "copied":
-            return restyled(content.cell, style)
         case "string":
             inner = b"<%sis>%s</%sis>" % (p, text_element(content.text, words), p)
             return b'%s t="inlineStr">%s</%sc>' % (head, inner, p)
@@ -81,12 +81,21 @@ def restyled(raw: bytes, style: int) -> bytes:
     return tag + (b"/" if slash else b"") + raw[end:]
 
 
+def result_cell(row: int, col: int, style: int, value: Content, words: Grammar) -> bytes:
+    """Return a new cell that shows a value of a formula elsewhere."""
+    look = b' s="%d"' % style if style else b""
+    empty = b'<%sc r="%s"%s/>' % (words.prefix, cell_name(row, col).encode(), look)
+    return recached(empty, value, words)
+
+
 def recached(raw: bytes, value: Content | None, words: Grammar) -> bytes:
-    """Return a formula cell with another stored result, or none."""
+    """Return a cell with another stored result of a formula, or none."""
     end = raw.index(b">")
     tag, body = raw[:end], raw[end + 1 :]
     if tag.endswith(b"/"):
-        return raw
+        if value is None:
+            return raw
+        tag, body = tag[:-1].rstrip(), b"</%sc>" % words.prefix
     tag = _KIND.sub(b"", tag, count=1)
     closing = body.rindex(b"</")
     inner = words.inline.sub(b"", words.value.sub(b"", body[:closing], count=1), count=1)

@@ -14,16 +14,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from backshop.formats.package.package import Package
 from backshop.formats.protocol import Source
 
 from ..syntax.address import MAX_COL, MAX_ROW, Area, column_name, column_number
 from .array import Unshown
+from .opening import open_book
+from .piece import pieces
 from .sheet_xml import RowSpan, SheetXml
-from .survey import survey, used_columns
+from .survey import Survey, survey, used_columns
 from .workbook import Book, Sheet
 
-_BLOCK_BYTES = 1 << 20
+_TRIES = 4  # columns looked at one by one from each side; then all are passed once
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +51,8 @@ class Extent:
 class Opened:
     """A workbook that is only looked at, again and again by somebody who scrolls."""
 
-    def __init__(self, source: Source) -> None:
-        self.book = Book(Package.open(source))
+    def __init__(self, book: Book) -> None:
+        self.book = book
         self._extents: dict[str, Extent] = {}
 
     def extent(self, sheet: Sheet) -> Extent:
@@ -64,7 +65,12 @@ class Opened:
 @lru_cache(maxsize=2)  # sources never change, so the two that are compared may stay open
 def opened(source: Source) -> Opened:
     """Return a workbook to look at."""
-    return Opened(source)
+    return Opened(open_book(source))
+
+
+def used_area(book: Book, xml: SheetXml | None, found: Survey) -> Area | None:
+    """Return the area that holds something, also of a sheet of which not all was surveyed."""
+    return found.used if found.partial_at is None else extent(book, xml).used
 
 
 def extent(book: Book, xml: SheetXml | None) -> Extent:
@@ -85,10 +91,11 @@ def _rows(xml: SheetXml) -> tuple[array[int], array[int]]:
     numbers, places = array("I"), array("Q")
     if xml.plain_rows:
         pattern = re.compile(rb'<%srow r="([1-9]\d{0,6})"' % re.escape(xml.words.prefix))
-        for match in pattern.finditer(xml.data, xml.inner, xml.close):
-            numbers.append(int(match[1]))
-            places.append(match.start())
         opening = b"<" + xml.words.prefix + b"row"
+        for at, piece in pieces(xml.data, opening, xml.inner, xml.close):
+            for match in pattern.finditer(piece):
+                numbers.append(int(match[1]))
+                places.append(at + match.start())
         whole = len(numbers) == xml.data.count(opening, xml.inner, xml.close)
         if whole and max(numbers, default=0) <= MAX_ROW:
             return numbers, places
@@ -101,12 +108,11 @@ def _named_columns(xml: SheetXml) -> list[int] | None:
     opening = b"<" + xml.words.prefix + b"c"
     pattern = re.compile(rb'<%sc r="([A-Za-z]{1,3})[1-9]' % re.escape(xml.words.prefix))
     found: set[bytes] = set()
-    plain, at = 0, xml.inner
-    while at >= 0:
-        end = xml.data.find(opening, at + _BLOCK_BYTES, xml.close)
-        names = pattern.findall(xml.data, at, xml.close if end < 0 else end)
+    plain = 0
+    for _, piece in pieces(xml.data, opening, xml.inner, xml.close):
+        names = pattern.findall(piece)
         found.update(names)
-        plain, at = plain + len(names), end
+        plain += len(names)
     columns = sorted({column_number(name.decode()) for name in found})
     whole = plain == xml.data.count(opening, xml.inner, xml.close)
     return columns if whole and max(columns, default=0) <= MAX_COL else None
@@ -126,19 +132,55 @@ def _used(
     if top is None:
         return None
     bottom = next(filter(fills, reversed(rows)))
-    left = next(col for col in columns if _fills(xml, col, strings))
-    right = next(col for col in reversed(columns) if _fills(xml, col, strings))
+    left, right = _sides(xml, columns, strings)
     return Area(numbers[top], left, numbers[bottom], right)
+
+
+def _sides(xml: SheetXml, columns: list[int], strings: int) -> tuple[int, int]:
+    """Return the first and the last column that hold something; there is one.
+
+    Usually the outermost named columns do. Where they are only formatted, each further one that is
+    looked at would cost the whole sheet, so it is passed once for all of them.
+    """
+    left = next((col for col in columns[:_TRIES] if _fills(xml, col, strings)), None)
+    right = next((col for col in columns[: -_TRIES - 1 : -1] if _fills(xml, col, strings)), None)
+    if left is None or right is None:
+        return _outermost(xml, strings)
+    return left, right
 
 
 def _fills(xml: SheetXml, col: int, strings: int) -> bool:
     prefix, name = re.escape(xml.words.prefix), column_name(col).encode()
     pattern = re.compile(rb'<%sc r="%s\d' % (prefix, name), re.I)
-    for found in pattern.finditer(xml.data, xml.inner, xml.close):
-        cell = xml.words.cell.match(xml.data, found.start(), xml.close)
-        if cell and used_columns(cell[0], xml, strings):
-            return True
-    return False
+    cells = _cells(xml, pattern)
+    return any(_holds(xml, piece, found.start(), strings) for piece, found in cells)
+
+
+def _cells(xml: SheetXml, pattern: re.Pattern[bytes]) -> Iterator[tuple[bytes, re.Match[bytes]]]:
+    """Go through the cells whose beginning is such, each with the piece of the sheet it is in."""
+    mark = b"<" + xml.words.prefix + b"row"
+    for _, piece in pieces(xml.data, mark, xml.inner, xml.close):
+        for found in pattern.finditer(piece):
+            yield piece, found
+
+
+def _outermost(xml: SheetXml, strings: int) -> tuple[int, int]:
+    prefix = re.escape(xml.words.prefix)
+    pattern = re.compile(rb'<%sc r="([A-Za-z]{1,3})[1-9][^>]*(?<!/)>' % prefix)
+    known: dict[bytes, int] = {}
+    left, right = MAX_COL + 1, 0
+    for piece, found in _cells(xml, pattern):
+        col = known.get(found[1])
+        if col is None:
+            col = known[found[1]] = column_number(found[1].decode())
+        if not left <= col <= right and _holds(xml, piece, found.start(), strings):
+            left, right = min(left, col), max(right, col)
+    return left, right
+
+
+def _holds(xml: SheetXml, piece: bytes, at: int, strings: int) -> bool:
+    cell = xml.words.cell.match(piece, at)
+    return cell is not None and bool(used_columns(cell[0], xml, strings))
 
 
 def _span(xml: SheetXml, number: int, place: int) -> RowSpan:

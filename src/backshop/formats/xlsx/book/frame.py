@@ -1,4 +1,4 @@
-"""What a sheet says around its cells: merges, panes, protection, drawings (F8.2)."""
+"""What a sheet says around its cells: merges, panes, protection (F8.2)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,25 @@ from backshop.formats.protocol import Json
 
 from ..syntax.address import Area, parse_area
 from .sheet_xml import SheetXml
-from .workbook import Book, Sheet, child, children, local, truth
+from .workbook import child, children, local, truth
 
 MERGES_LISTED = 20
-_CHART_REFS = 20
+SECRETS = ("password", "hashValue", "algorithmName")
+"""What a protection with a password has."""
+
+
+@dataclass(frozen=True)
+class OpenRange:
+    """A range whose cells may be changed although they are locked, maybe with its own password."""
+
+    name: str
+    areas: tuple[Area, ...]
+    has_password: bool
+
+    @property
+    def where(self) -> str:
+        """Its cells."""
+        return ", ".join(map(str, self.areas))
 
 
 @dataclass(frozen=True)
@@ -60,6 +75,19 @@ class Frame:
         protection = child(self.root, "sheetProtection")
         return protection is not None and truth(protection.get("sheet"))
 
+    @cached_property
+    def open_ranges(self) -> list[OpenRange]:
+        """The ranges that may be changed although their cells are locked."""
+        found = []
+        for item in children(child(self.root, "protectedRanges"), "protectedRange"):
+            areas = [parse_area(ref) for ref in (item.get("sqref") or "").split()]
+            kept = tuple(area for area in areas if area is not None)
+            keys = (*SECRETS, "securityDescriptor")
+            has_password = any(item.get(key) for key in keys)
+            has_password = has_password or child(item, "securityDescriptor") is not None
+            found.append(OpenRange(item.get("name") or "", kept, has_password))
+        return found
+
     def has(self, name: str) -> bool:
         """Whether an element of this name stands anywhere in the frame, extensions included."""
         return any(local(element) == name for element in self.root.iter(etree.Element))
@@ -70,44 +98,3 @@ def _count(text: str | None) -> int:
         return int(float(text)) if text else 0
     except (ValueError, OverflowError):
         return 0
-
-
-def drawings(book: Book, sheet: Sheet) -> tuple[list[dict[str, Json]], bool]:
-    """Return the charts of a sheet and whether it shows pictures."""
-    charts: list[dict[str, Json]] = []
-    images = False
-    for part in book.sheet_rels(sheet, "drawing"):
-        names = _names_by_rel(book.package.xml(part))
-        for rel in book.package.rels(part):
-            kind = rel.type.rpartition("/")[2]
-            images = images or kind == "image"
-            target = book.package.find(rel.part) if rel.part else None
-            if kind in {"chart", "chartEx"} and target:
-                charts.append(_chart(book.package.xml(target), names.get(rel.id)))
-    return charts, images
-
-
-def _names_by_rel(root: etree._Element) -> dict[str, str]:
-    """Return the name of each graphic frame by the id of the chart it shows."""
-    names = {}
-    for frame in root.iter("{*}graphicFrame"):
-        name = next((e.get("name") for e in frame.iter("{*}cNvPr")), None)
-        for element in frame.iter("{*}chart"):
-            for key, value in element.attrib.items():
-                if str(key).endswith("}id"):
-                    names[str(value)] = name or ""
-    return names
-
-
-def _chart(root: etree._Element, name: str | None) -> dict[str, Json]:
-    kind = None
-    refs: list[str] = []
-    for element in root.iter(etree.Element):
-        word = local(element)
-        if kind is None and word.endswith("Chart") and word != "Chart":
-            kind = word.removesuffix("Chart").removesuffix("3D")
-        elif kind is None and word == "series" and element.get("layoutId"):
-            kind = element.get("layoutId")
-        if word == "f" and element.text and element.text not in refs:
-            refs.append(element.text)
-    return {"name": name, "type": kind, "refs": refs[:_CHART_REFS]}

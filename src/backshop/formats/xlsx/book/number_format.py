@@ -1,10 +1,9 @@
-"""Number formats: which mean dates, what a serial number says, how a cell looks (F24.6, F29.4)."""
+"""Number formats: which mean dates, and what a serial number says (F24.6)."""
 
 from __future__ import annotations
 
 import re
 from datetime import date, datetime, time, timedelta
-from decimal import ROUND_HALF_UP, Context, Decimal
 from functools import lru_cache
 
 GENERAL = "General"
@@ -19,34 +18,13 @@ BUILTIN: dict[int, str] = {
 DATE_IDS = frozenset([*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)])
 CUSTOM_FROM = 164  # ids below belong to Excel
 
-MAX_CODE_CHARS = 255  # of a number format, as in Excel
-# every digit of the largest number under the longest format: 309, two for each %, and the decimals
-_EXACT = Context(prec=309 + 3 * MAX_CODE_CHARS, rounding=ROUND_HALF_UP)
 _DAY_MS = 86_400_000
 _LAST_SERIAL = 2_958_466  # the day after 9999-12-31
 _LAST_ELAPSED = 2**53 / _DAY_MS  # days; beyond them milliseconds are not exact
 _SKIPPED = re.compile(r'"[^"]*"?|\\.|_.|\*.|\[[^\]]*\]?')
+_DATE_LETTER, _DIGIT = frozenset("ydhs"), frozenset("0#?")
+_LENGTH = re.compile(r"(-?)(\d{1,9}):(\d\d):(\d\d(?:\.\d+)?)")  # a duration
 _ELAPSED = re.compile(r"\[(h+|m+|s+)\]", re.I)
-_PIECE = re.compile(
-    r'"(?P<quoted>[^"]*)"?|\\(?P<escaped>.)|_(?P<space>.)|\*(?P<fill>.)|\[(?P<bracket>[^\]]*)\]'
-    r"|(?P<ampm>AM/PM|A/P)|(?P<date>y+|m+|d+|h+|s+)|(?P<number>[0#?.,%]+)|(?P<other>.)",
-    re.I | re.S,
-)
-_MONTHS = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-]
-_DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 
 
 @lru_cache(maxsize=4096)
@@ -54,21 +32,16 @@ def is_date(format_id: int, code: str) -> bool:
     """Whether cells of this format show dates or times."""
     if format_id in DATE_IDS or _ELAPSED.search(code):
         return True
-    bare = _SKIPPED.sub("", code)
-    return bare.lower() != "general" and any(letter in bare.lower() for letter in "ydhs")
+    bare = _SKIPPED.sub("", code).lower()
+    if bare == "general":
+        return False
+    return not _DATE_LETTER.isdisjoint(bare) or ("m" in bare and _DIGIT.isdisjoint(bare))
 
 
 @lru_cache(maxsize=4096)
 def is_elapsed(code: str) -> bool:
     """Whether the format counts hours, minutes or seconds beyond a day."""
     return _ELAPSED.search(code) is not None
-
-
-def number_text(value: float) -> str:
-    """Return the shortest text that reads back as the same number, without grouping."""
-    if isinstance(value, int) or (value == int(value) and abs(value) < 1e16):
-        return str(int(value))
-    return repr(value)
 
 
 def moment(serial: float, date_1904: bool) -> datetime | time | date | str | None:
@@ -134,170 +107,19 @@ def serial_of(kind: str, text: str, date_1904: bool) -> float | None:
     return days + fraction if fraction else days
 
 
+def serial_of_text(text: str, date_1904: bool) -> float | None:
+    """Return the serial number of an ISO date, datetime, time or duration, whichever it is."""
+    for kind in ("date", "datetime", "time"):
+        found = serial_of(kind, text, date_1904)
+        if found is not None:
+            return found
+    length = _LENGTH.fullmatch(text)
+    if length is None:
+        return None
+    seconds = (int(length[2]) * 60 + int(length[3])) * 60 + float(length[4])
+    return float(f"{length[1]}{seconds}") / 86_400
+
+
 def _of_day(clock: time) -> float:
     ms = ((clock.hour * 60 + clock.minute) * 60 + clock.second) * 1000 + clock.microsecond / 1000
     return ms / _DAY_MS
-
-
-# --- how a cell looks (F29.4) -------------------------------------------------------------------
-
-
-def display(value: float, code: str, date_1904: bool) -> str:
-    """Return a number as its format shows it; formats we do not draw give the raw text."""
-    raw = number_text(value)
-    if code in {"", GENERAL, "@"} or code.lower() == "general":
-        return raw
-    section = _section(code, value)
-    if section is None:
-        return raw
-    text, negate = section
-    pieces = list(_PIECE.finditer(text))
-    if is_date(-1, text):
-        return _date_text(value, pieces, date_1904) or raw
-    shown = _number_text(abs(value) if negate else value, pieces)
-    return raw if shown is None else shown
-
-
-def _section(code: str, value: float) -> tuple[str, bool] | None:
-    parts = _split_sections(code)
-    if any(re.search(r"\[[<>=]", part) for part in parts):
-        return None
-    if len(parts) > 1 and value < 0:
-        return parts[1], True
-    if len(parts) > 2 and value == 0:
-        return parts[2], False
-    return parts[0], False
-
-
-def _split_sections(code: str) -> list[str]:
-    parts, last = [""], 0
-    for match in re.finditer(r'"[^"]*"?|\\.|;', code):
-        parts[-1] += code[last : match.start()]
-        if match[0] == ";":
-            parts.append("")
-        else:
-            parts[-1] += match[0]
-        last = match.end()
-    parts[-1] += code[last:]
-    return parts
-
-
-def _literal(match: re.Match[str]) -> str | None:
-    kind = match.lastgroup
-    if kind in {"quoted", "escaped"}:
-        return match[kind]
-    if kind == "space":
-        return " "
-    if kind == "fill":
-        return ""
-    if kind == "bracket":
-        inside = match["bracket"]
-        return inside[1:].partition("-")[0] if inside.startswith("$") else ""
-    if kind == "other" and match[0] in "$-+():/ €£¥!&'{}=<>^~":
-        return match[0]
-    return None
-
-
-def _number_text(value: float, pieces: list[re.Match[str]]) -> str | None:
-    pattern = "".join(piece[0] for piece in pieces if piece.lastgroup == "number")
-    if not pattern.strip("%,."):
-        texts = [_literal(piece) for piece in pieces]
-        return None if None in texts or pattern else "".join(text or "" for text in texts)
-    if len(pattern) > MAX_CODE_CHARS:
-        return None
-    digits = _digits(value, pattern)
-    out, placed = "", False
-    for piece in pieces:
-        if piece.lastgroup == "number":
-            percent = piece[0].count("%") * "%"
-            bare = piece[0].strip("%")
-            if bare and placed:
-                return None  # digits spread over literals: telephone numbers and the like
-            if bare:
-                out += digits
-                placed = True
-            out += percent
-        else:
-            text = _literal(piece)
-            if text is None:
-                return None
-            out += text
-    return f"-{out}" if value < 0 and any(c in "123456789" for c in digits) else out
-
-
-def _digits(value: float, pattern: str) -> str:
-    bare = pattern.replace("%", "")
-    hidden = 3 * (len(bare) - len(bare.rstrip(",")))  # digits: three for each trailing comma
-    number = Decimal(repr(value)).copy_abs().scaleb(2 * pattern.count("%") - hidden, _EXACT)
-    whole, _, fraction = bare.rstrip(",").partition(".")
-    places = sum(1 for c in fraction if c in "0#?")
-    text = format(number.quantize(Decimal(1).scaleb(-places), context=_EXACT), "f")
-    left, _, right = text.partition(".")
-    least = sum(1 for c in fraction if c == "0")
-    while len(right) > least and right.endswith("0"):
-        right = right[:-1]
-    zeros = whole.count("0")
-    left = left.lstrip("0").rjust(zeros, "0") if zeros != 1 else (left.lstrip("0") or "0")
-    if "," in whole:
-        left = re.sub(r"(?<=\d)(?=(?:\d{3})+$)", ",", left)
-    return f"{left}.{right}" if right or (fraction and least) else left
-
-
-def _date_text(value: float, pieces: list[re.Match[str]], date_1904: bool) -> str | None:
-    if any(_ELAPSED.fullmatch(piece[0]) for piece in pieces):
-        return None
-    when = moment(value, date_1904)
-    if when is None or isinstance(when, str):
-        return None
-    if isinstance(when, time):
-        when = datetime.combine(date(1899, 12, 31), when)
-    elif not isinstance(when, datetime):
-        when = datetime.combine(when, time())
-    twelve = any(piece.lastgroup == "ampm" for piece in pieces)
-    codes = [piece[0].lower() if piece.lastgroup == "date" else "" for piece in pieces]
-    out = ""
-    for index, piece in enumerate(pieces):
-        if piece.lastgroup == "date":
-            out += _date_piece(when, codes[index], _minutes(codes, index), twelve)
-        elif piece.lastgroup == "ampm":
-            half = "AM" if when.hour < 12 else "PM"
-            out += half if len(piece[0]) > 3 else half[0]
-        elif piece.lastgroup == "number" and re.fullmatch(r"\.0+", piece[0]):
-            fraction = f"{when.microsecond // 1000:03d}"
-            out += "." + fraction[: len(piece[0]) - 1].ljust(len(piece[0]) - 1, "0")
-        elif piece[0] in {",", "."}:
-            out += piece[0]
-        else:
-            text = _literal(piece)
-            if text is None:
-                return None
-            out += text
-    return out
-
-
-def _minutes(codes: list[str], index: int) -> bool:
-    """Whether an `m` means minutes: after hours or before seconds."""
-    before = next((code for code in reversed(codes[:index]) if code), "")
-    after = next((code for code in codes[index + 1 :] if code), "")
-    return before.startswith("h") or after.startswith("s")
-
-
-def _date_piece(when: datetime, code: str, minutes: bool, twelve: bool) -> str:
-    length = len(code)
-    match code[0]:
-        case "y":
-            return f"{when.year:04d}" if length > 2 else f"{when.year % 100:02d}"
-        case "m" if minutes:
-            return str(when.minute).rjust(min(length, 2), "0")
-        case "m":
-            name = _MONTHS[when.month - 1]
-            return [str(when.month), f"{when.month:02d}", name[:3], name, name[0]][
-                min(length, 5) - 1
-            ]
-        case "d":
-            name = _DAYS[when.weekday()]
-            return [str(when.day), f"{when.day:02d}", name[:3], name][min(length, 4) - 1]
-        case "h":
-            hour = (when.hour + 11) % 12 + 1 if twelve else when.hour
-            return str(hour).rjust(min(length, 2), "0")
-    return str(when.second).rjust(min(length, 2), "0")

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import re
+from typing import TypeVar
 
 from lxml import etree
 
+from backshop.base.system.mapped_bytes import Content
 from backshop.formats.package.guard import parse_xml
 from backshop.formats.package.package import serialise
 
+T = TypeVar("T", bound=Content)
 _DECLARED = re.compile(rb"<\?xml[^>]*?encoding\s*=\s*[\"']([A-Za-z0-9._\-]+)[\"']")
 
 
-def plain_xml(data: bytes) -> bytes:
+def plain_xml(data: T) -> T | bytes:
     """Return a part in UTF-8 without CDATA, so that its text can be found by place."""
     declared = _DECLARED.match(data[:200].removeprefix(b"\xef\xbb\xbf"))
     wide = data[:2] in {b"\xff\xfe", b"\xfe\xff"} or b"\0" in data[:4]
     foreign = declared and declared[1].lower() not in {b"utf-8", b"us-ascii", b"ascii"}
     if wide or foreign or b"<![CDATA[" in data:
-        return reserialised(data)
+        return reserialised(data[:])
     return data
 
 

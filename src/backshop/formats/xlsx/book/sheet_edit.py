@@ -8,7 +8,7 @@ from functools import cached_property
 
 from ..syntax.address import Area, cell_name
 from .array import spread_formulas
-from .cell_xml import Content
+from .cell_xml import EMPTY, Content
 from .frame import Frame
 from .sheet_xml import RawCell, SheetXml, attributes, integer
 from .survey import Survey, survey
@@ -175,6 +175,18 @@ class SheetEdit:
             for area, cell in spread_formulas(self.xml)
         ]
 
+    def clear_spill(self, row: int, col: int) -> list[tuple[int, int]]:
+        """Empty the cells over which the formula of a cell has spilled; return them."""
+        cleared = []
+        for array in self.arrays:
+            if not array.dynamic or array.anchor != (row, col):
+                continue
+            for cell in array.area.cells():
+                if cell != array.anchor and self.formula(*cell) is None:
+                    self.set_content(*cell, EMPTY)
+                    cleared.append(cell)
+        return cleared
+
     # --- changing ------------------------------------------------------------------------------
 
     def patch(self, row: int, col: int) -> Patch:
@@ -183,7 +195,7 @@ class SheetEdit:
 
     def set_content(self, row: int, col: int, content: Content) -> bool:
         """Let a cell hold something; False when it holds just that already (F23.7)."""
-        if self._same(row, col, content):
+        if self.holds(row, col, content):
             return False
         style = self.style(row, col)
         patch = self.patch(row, col)
@@ -212,13 +224,15 @@ class SheetEdit:
             return "", ""
         return ("dynamic" if cell.meta else "fixed"), raw.ref or ""
 
-    def _same(self, row: int, col: int, content: Content) -> bool:
+    def holds(self, row: int, col: int, content: Content) -> bool:
+        """Whether a cell holds just that already."""
         formula = self.formula(row, col)
         if content.kind == "formula":
-            return formula == content.text and self._array(row, col) == (
-                content.array,
-                content.ref or (cell_name(row, col) if content.array else ""),
-            )
+            array, ref = self._array(row, col)
+            own = content.ref or (cell_name(row, col) if content.array else "")
+            spreads = array == "dynamic" and content.array == "dynamic"  # as far as it needs to
+            is_there = array == content.array and (spreads or ref == own)
+            return formula == content.text and is_there
         if formula is not None:
             return False
         return shows(self.value(row, col), content)

@@ -8,28 +8,32 @@ rows, other encodings) are first brought into that shape by a real parser.
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
+from backshop.base.system.mapped_bytes import Content, MappedBytes, release
 from backshop.formats.errors import fail
 from backshop.formats.package.guard import Element, parse_xml
 from backshop.formats.package.wellformed import check_xml
 
-from ..syntax.address import MAX_COL, MAX_ROW, column_number
+from ..syntax.address import MAX_COL, MAX_ROW, column_name, column_number
 from .plain import plain_xml, reserialised, with_data
 
 _ROOT = re.compile(rb"<(?![?!])(?:([A-Za-z_][\w.\-]*):)?(\w+)")
 _ATTRIBUTE = re.compile(rb"([\w:.\-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 _REFERENCE = re.compile(rb"\$?([A-Za-z]{1,3})\$?(\d{1,7})")
+_CELL_NAME = re.compile(rb' r="([A-Z]{1,3})[1-9]\d{0,6}"')
 _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
+_NUMBERED = re.compile(r"&#(?:([0-9]{1,8})|x([0-9A-Fa-f]{1,8}));")
+_NAMED = (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&apos;", "'"), ("&amp;", "&"))
 _FEW_ROWS = 32  # found one by one faster than by passing all
 _FEW_GROUPS = 16  # of shared formulas, likewise
 _CHECKED_BYTES = 4 << 20
 _CHECKED_BY_MAP_BYTES = 16 << 20
+_KEPT_BYTES = 8 << 20  # of rows that were gone through
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +118,24 @@ def unescape(raw: bytes) -> str:
     text = raw.decode("utf-8", "replace")
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return html.unescape(text) if "&" in text else text
+    return _dereferenced(text) if "&" in text else text
+
+
+def _dereferenced(text: str) -> str:
+    """Return a text with what its character references stand for; `&amp;` last, as it makes `&`."""
+    if "&#" in text:
+        text = _NUMBERED.sub(_numbered, text)
+    for name, character in _NAMED:
+        text = text.replace(name, character)
+    return text
+
+
+def _numbered(found: re.Match[str]) -> str:
+    code = int(found[1]) if found[1] else int(found[2], 16)
+    is_character = 0 < code < 0xD800 or 0xDFFF < code < 0x110000
+    if code == 38:  # it is not the beginning of another one
+        return "&amp;"
+    return chr(code) if is_character else "\ufffd"
 
 
 def unescape_string(raw: bytes) -> str:
@@ -152,10 +173,10 @@ def integer(raw: bytes | None, default: int = 0) -> int:
 class SheetXml:
     """One worksheet part, read by place."""
 
-    def __init__(self, data: bytes, part: str) -> None:
+    def __init__(self, data: Content, part: str) -> None:
         self.part = part
         if len(data) <= _CHECKED_BYTES:
-            check_xml(data)  # a larger part is checked by its map and by every write
+            check_xml(data[:])  # a larger part is checked by its map and by every write
         self.data = plain_xml(data)
         root = _ROOT.search(self.data)
         if not root or root[2] != b"worksheet":
@@ -163,7 +184,7 @@ class SheetXml:
         self.words = grammar(root[1] + b":" if root[1] else b"")
         self._find_data()
         if self._holds(b"!", b"<!") or self._holds(b"?", b"<?"):
-            self.data = reserialised(self.data)
+            self.data = reserialised(self.data[:])
             self._find_data()
         self._rows: list[RowSpan] | None = None
         self._masters: dict[str, RawCell] | None = None
@@ -175,12 +196,12 @@ class SheetXml:
         The largest are left to writes: parsing them would cost more than reading them.
         """
         if _CHECKED_BYTES < len(self.data) <= _CHECKED_BY_MAP_BYTES:
-            check_xml(self.data)
+            check_xml(self.data[:])
 
     def _find_data(self) -> None:
         opening = self.words.data.search(self.data)
         if opening is None:
-            self.data = with_data(self.data)
+            self.data = with_data(self.data[:])
             opening = self.words.data.search(self.data)
         assert opening is not None, "a sheet without sheetData was given one"
         self.start, self.inner = opening.span()
@@ -209,13 +230,18 @@ class SheetXml:
 
     def iter_rows(self, at: int | None = None) -> Iterator[RowSpan]:
         """Go through the rows without keeping them, from a place where one begins."""
-        data, close, find = self.data, self.close, self.data.find
+        data, close = self.data, self.close
+        find = data.find_near if isinstance(data, MappedBytes) else data.find
         opening = b"<" + self.words.prefix + b"row"
         quick = opening + b' r="'
         ending = b"</" + self.words.prefix + b"row>"
         size, skip = len(opening), len(quick)
         at, last = self.inner if at is None else at, 0
+        kept = at if isinstance(data, MappedBytes) else close
         while (start := find(opening, at, close)) >= 0:
+            if start - kept > _KEPT_BYTES:
+                release(data, kept, start)
+                kept = start
             inner = find(b">", start, close) + 1
             if inner == 0:
                 raise fail("corrupt_file", "a row breaks off", detail=self.part)
@@ -290,6 +316,47 @@ class SheetXml:
             if first <= col <= last:
                 yield self._cell(row.number, col, match, attrs)
 
+    @cached_property
+    def plain_cells(self) -> bool:
+        """Whether every cell begins `<c r="A1"`, so that one can be found by its name."""
+        opening = b"<" + self.words.prefix + b"c"
+        ends = (b" ", b">", b"/", b"\n", b"\t", b"\r")
+        count = sum(self.data.count(opening + end, self.inner, self.close) for end in ends)
+        return count == len(_named(opening).findall(self.data, self.inner, self.close))
+
+    def cell_at(self, row: RowSpan, col: int) -> RawCell | None:
+        """Return a cell of a row."""
+        if not self.plain_cells:
+            return next(iter(self.cells(row, col, col)), None)
+        name = f'c r="{column_name(col)}{row.number}"'.encode()
+        at = self.data.find(b"<" + self.words.prefix + name, row.inner, row.close)
+        match = self.words.cell.match(self.data, at, row.close) if at >= 0 else None
+        return self._cell(row.number, col, match, attributes(match[1])) if match else None
+
+    def formulas_of(self, row: RowSpan, first: int = 1, last: int = MAX_COL) -> Iterator[RawCell]:
+        """Go through the formulas of a row that lie between two columns."""
+        if self.data.find(b"<" + self.words.prefix + b"f", row.inner, row.close) < 0:
+            return
+        if not self.plain_cells:
+            yield from (c for c in self.cells(row, first, last) if c.formula is not None)
+            return
+        for start in _of_formulas(self.words.prefix).finditer(self.data, row.inner, row.close):
+            col = column_number(start[1].decode())
+            match = self.words.cell.match(self.data, start.start(), row.close)
+            if match is not None and first <= col <= last:
+                yield self._cell(row.number, col, match, attributes(match[1]))
+
+    def ends(self, row: RowSpan) -> tuple[int, int] | None:
+        """Return the first and last column of a row; None where its cells do not begin `<c r="`."""
+        data, opening = self.data, b"<" + self.words.prefix + b"c"
+        named = data.count(opening + b' r="', row.inner, row.close)
+        if not named or named != data.count(opening, row.inner, row.close):
+            return None
+        places = data.find(opening, row.inner), data.rfind(opening, row.inner, row.close)
+        found = [_CELL_NAME.match(data, at + len(opening)) for at in places]
+        columns = [column_number(one[1].decode()) for one in found if one]
+        return (columns[0], columns[1]) if len(columns) == 2 else None
+
     def _cell(
         self, row: int, col: int, match: re.Match[bytes], attrs: dict[bytes, bytes]
     ) -> RawCell:
@@ -345,7 +412,7 @@ class SheetXml:
         if not self.has_formulas:
             return
         mark = b"<" + self.words.prefix + b"f"
-        for row in self.rows():
+        for row in self.iter_rows() if isinstance(self.data, MappedBytes) else self.rows():
             if self.data.find(mark, row.inner, row.close) >= 0:
                 for cell in self.cells(row):
                     if cell.formula is not None:
@@ -385,6 +452,18 @@ class SheetXml:
                     if formula and formula.kind == "shared" and formula.group and formula.text:
                         self._masters.setdefault(formula.group, cell)
         return self._masters
+
+
+@lru_cache(maxsize=32)
+def _named(opening: bytes) -> re.Pattern[bytes]:
+    return re.compile(re.escape(opening) + rb' r="[A-Z]{1,3}[1-9]\d{0,6}"')
+
+
+@lru_cache(maxsize=32)
+def _of_formulas(prefix: bytes) -> re.Pattern[bytes]:
+    p = re.escape(prefix)
+    opening = rb'<%sc r="([A-Z]{1,3})\d+"[^>]*?(?<!/)>' % p
+    return re.compile(opening + rb"\s*<%sf(?=[\s/>])" % p)
 
 
 def row_pairs(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 
+from backshop.formats.package.guard import Element
 from backshop.formats.package.package import serialise
 
 from ..syntax.address import Area, cell_name, parse_area
 from ..syntax.formula import shift
 from . import cell_xml
 from .sheet_edit import Patch, SheetEdit
-from .sheet_xml import RawCell, RowSpan, attributes
+from .sheet_xml import RawCell, RowSpan, SheetXml, attributes
 
 _FEW_ROWS = 32
 _DIMENSION = re.compile(rb"(<(?:[\w.\-]+:)?dimension\b[^>]*?\bref\s*=\s*\")([^\"]*)(\")")
@@ -19,6 +20,19 @@ _DIMENSION = re.compile(rb"(<(?:[\w.\-]+:)?dimension\b[^>]*?\bref\s*=\s*\")([^\"
 def render(edit: SheetEdit) -> bytes:
     """Return the part with every change in place."""
     return _Splice(edit).render()
+
+
+def frame_halves(xml: SheetXml, root: Element) -> tuple[bytes, bytes]:
+    """Return what stands before and behind the sheet data, from the tree of a sheet's frame."""
+    whole = serialise(root, like=xml.data[:300])
+    opening = xml.words.data.search(whole)
+    assert opening is not None, "the frame keeps its hole"
+    end = opening.end()
+    if not opening[2]:
+        closing = xml.words.data_end.search(whole, end)
+        assert closing is not None, "the frame is well-formed"
+        end = closing.end()
+    return whole[: opening.start()], whole[end:]
 
 
 class _Splice:
@@ -32,7 +46,7 @@ class _Splice:
         xml, data = self.xml, self.xml.data
         head, tail = data[: xml.start], data[xml.end :]
         if self.edit.frame_changed:
-            head, tail = self._frame_halves()
+            head, tail = frame_halves(self.xml, self.edit.frame.root)
         head = self._dimension(head)
         p = xml.words.prefix
         opening = data[xml.start : xml.inner]
@@ -89,6 +103,8 @@ class _Splice:
         return tag + cells + b"</%srow>" % p
 
     def _new_cell(self, row: int, col: int, patch: Patch) -> bytes:
+        if patch.content is None and patch.cache is not None and patch.cache[0] is not None:
+            return cell_xml.result_cell(row, col, patch.style or 0, patch.cache[0], self.xml.words)
         return cell_xml.new_cell(
             row, col, patch.style or 0, patch.content or cell_xml.EMPTY, self.xml.words
         )
@@ -159,22 +175,12 @@ class _Splice:
             return head
         wide = area
         for (row, col), patch in self.edit.patches.items():
-            if patch.content is not None and patch.content.kind != "blank":
+            shows = patch.cache is not None and patch.cache[0] is not None
+            if shows or (patch.content is not None and patch.content.kind != "blank"):
                 wide = wide.join(Area(row, col, row, col))
         if wide == area:
             return head
         return head[: match.start(2)] + str(wide).encode() + head[match.end(2) :]
-
-    def _frame_halves(self) -> tuple[bytes, bytes]:
-        whole = serialise(self.edit.frame.root, like=self.xml.data[:300])
-        opening = self.xml.words.data.search(whole)
-        assert opening is not None, "the frame keeps its hole"
-        end = opening.end()
-        if not opening[2]:
-            closing = self.xml.words.data_end.search(whole, end)
-            assert closing is not None, "the frame is well-formed"
-            end = closing.end()
-        return whole[: opening.start()], whole[end:]
 
     def _move_shared_formulas(self) -> None:
         """Hand a shared formula's text on when the cell that holds it is overwritten."""

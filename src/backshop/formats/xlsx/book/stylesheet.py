@@ -11,12 +11,15 @@ from dataclasses import dataclass, fields
 
 from lxml import etree
 
+from backshop.formats.figure.plain import exact_text
 from backshop.formats.package.package import Package, canonical_element
 from backshop.formats.protocol import Json
 from backshop.formats.warning import Warnings
 from backshop.formats.write import style as words
+from backshop.formats.write.operation import problem
 
 from . import number_format as book_number_format
+from .format_name import HINTS, format_code, refusal
 from .workbook import Book, child, children, like, local, truth
 
 MAIN_NS = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
@@ -110,7 +113,7 @@ def read_look(style: Json, where: str, warnings: Warnings) -> Look:
         font_color=reader.get("font_color", words.colour),
         fill_color=reader.get("fill_color", words.colour),
         fill_pattern=reader.get("fill_pattern", words.one_of(words.FILL_PATTERNS)),
-        number_format=reader.get("number_format", words.text(255)),
+        number_format=_number_format(reader.get("number_format", words.text(255)), where),
         h_align=reader.get("h_align", words.one_of(words.CELL_H_ALIGN)),
         v_align=reader.get("v_align", words.one_of(words.CELL_V_ALIGN)),
         wrap_text=reader.get("wrap_text", words.boolean),
@@ -119,6 +122,14 @@ def read_look(style: Json, where: str, warnings: Warnings) -> Look:
         border_left=border("left"),
         border_right=border("right"),
     )
+
+
+def _number_format(given: str | None, where: str) -> str | None:
+    """Return the code of a number format; one that Excel would not take is refused (F18.4)."""
+    code = None if given is None else format_code(given)
+    if given is not None and code is None:
+        raise problem("bad_value", f"{where}.number_format", refusal(given), HINTS)
+    return code
 
 
 class StyleSheet:
@@ -169,6 +180,15 @@ class StyleSheet:
         protection = child(xf, "protection")
         return protection is None or truth(protection.get("locked"), True)
 
+    def unlocked(self) -> list[int]:
+        """Return the formats whose cells may be changed on a protected sheet."""
+        found = []
+        for index, xf in enumerate(children(child(self.root, "cellXfs"), "xf")):
+            protection = child(xf, "protection")
+            if protection is not None and not truth(protection.get("locked"), True):
+                found.append(index)
+        return found
+
     def code(self, index: int) -> str:
         """Return the number format code of a cell format."""
         return self.code_of(self.xf(index))
@@ -206,6 +226,17 @@ class StyleSheet:
             xf.set("numFmtId", str(self.number_format(look.number_format)))
             xf.set("applyNumberFormat", "1")
         _set_alignment(xf, look)
+        return self.append("cellXfs", xf)
+
+    def bordered(self, base: int, other: int) -> int:
+        """Return the format that looks like `base` with the lines around it that `other` has."""
+        one, two = self.xf(base), self.xf(other)
+        lines = [(xf.get("borderId") or "0") if xf is not None else "0" for xf in (one, two)]
+        if lines[0] == lines[1] or one is None:
+            return base
+        xf = deepcopy(one)
+        xf.set("borderId", lines[1])
+        xf.set("applyBorder", "0" if lines[1] == "0" else "1")
         return self.append("cellXfs", xf)
 
     def append(self, table: str, element: etree._Element) -> int:
@@ -270,7 +301,7 @@ class StyleSheet:
             if wish is not None:
                 _put(font, name, {} if wish else None)
         if look.font_size is not None:
-            _put(font, "sz", {"val": book_number_format.number_text(look.font_size)})
+            _put(font, "sz", {"val": exact_text(look.font_size)})
         if look.font_color is not None:
             _put(font, "color", {"rgb": f"FF{look.font_color}"})
         if look.font_name is not None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from backshop.base import limits
+from backshop.base.system.mapped_bytes import release
 from backshop.formats.errors import FormatError, fail
 
 from ..syntax.address import MAX_ROW, Area
@@ -62,11 +63,11 @@ class Survey:
 _kept: dict[tuple[str, str, int], Survey] = {}
 
 
-def survey(book: Book, xml: SheetXml | None) -> Survey:
-    """Go through a sheet once."""
+def survey(book: Book, xml: SheetXml | None, most: int = limits.MAP_MAX_CELLS) -> Survey:
+    """Go through a sheet once; at most so many cells are looked at one by one (F2.9)."""
     if xml is None:
         return Survey(array("I"), array("I"), [], None, 0, 0, None)
-    return _Surveyor(book, xml).run()
+    return _Surveyor(book, xml, most).run()
 
 
 def survey_of(sha256: str, book: Book, xml: SheetXml | None) -> Survey:
@@ -83,7 +84,8 @@ def survey_of(sha256: str, book: Book, xml: SheetXml | None) -> Survey:
 
 
 class _Surveyor:
-    def __init__(self, book: Book, xml: SheetXml) -> None:
+    def __init__(self, book: Book, xml: SheetXml, most: int) -> None:
+        self._most = most
         self._blank = book.strings.blank
         self._count = len(book.strings)
         self._xml = xml
@@ -95,10 +97,10 @@ class _Surveyor:
         hints = (b"<v></v>", b"<v/>", b"v />", b"inlineStr")
         self._may_vary = bool(self._blank) or any(hint in xml.data for hint in hints)
         self.rows, self.ids = array("I"), array("I")
-        self.cells = 0
+        self.cells = 0  # that were looked at one by one
 
     def run(self) -> Survey:
-        """Look at every row, at most five million cells."""
+        """Look at every row, until too many cells had to be looked at one by one."""
         partial = self._plain() if self._xml.plain_rows else self._any()
         union = formulas = uncached = 0
         for number, count in Counter(self.ids).items():
@@ -118,7 +120,7 @@ class _Surveyor:
         for row in self._xml.iter_rows():
             if row.inner != row.close:
                 self._note(row.number, self._id(data[row.inner : row.close]))
-            if self.cells > limits.MAP_MAX_CELLS:
+            if self.cells > self._most:
                 return row.number
         return None
 
@@ -132,14 +134,16 @@ class _Surveyor:
         while at < xml.close:
             stop = data.find(ending, min(at + _BLOCK_BYTES, xml.close), xml.close)
             stop = xml.close if stop < 0 else stop + len(ending)
-            for piece in data[at:stop].split(ending):
+            block = data[at:stop]
+            release(data, at, stop)
+            for piece in block.split(ending):
                 number = None if may_vary else known.get(piece.translate(None, _DIGITS))
                 row = piece[skip : piece.find(b'"', skip)] if number is not None else b""
                 if number is None or len(row) > _ROW_DIGITS:
                     self._piece(piece, opening)
                 else:
                     note(int(row), number)
-            if self.cells > limits.MAP_MAX_CELLS:
+            if self.cells > self._most:
                 return self.rows[-1] if self.rows else None
             at = stop
         return None
@@ -164,7 +168,6 @@ class _Surveyor:
 
     def _note(self, row: int, number: int) -> None:
         shape = self._shapes[number]
-        self.cells += shape.cells
         if row in self._waiting:
             bits = self._waiting[row]
             shape = shape._replace(used=shape.used | bits, filled=shape.filled | bits)
@@ -179,7 +182,9 @@ class _Surveyor:
         varies = self._varies(raw)
         if number is not None and not varies:
             return number
-        number = self._numbered(_shape(raw, self._xml, self._blank, self._count))
+        shape = _shape(raw, self._xml, self._blank, self._count)
+        self.cells += shape.cells
+        number = self._numbered(shape)
         room = len(self._known) < _SHAPES_MAX and len(bare) < _SHAPE_MAX_BYTES
         if room and not varies:
             self._known[bare] = number
@@ -293,6 +298,13 @@ def islands(book: Book, xml: SheetXml | None, found: Survey) -> tuple[list[Islan
     }
     places = spans(xml, wanted)
     return [_island(book, xml, area, mixed, places) for area, mixed in boxes], total
+
+
+def header_row(book: Book, xml: SheetXml, area: Area) -> tuple[int, tuple[str | None, ...]] | None:
+    """Return the header row of a range that is taken for an island, and its texts (F8.5)."""
+    rows = set(range(area.row1, min(area.row1 + _HEADER_ROWS, area.row2)))
+    found = _island(book, xml, area, False, spans(xml, rows))
+    return None if found.header_row is None else (found.header_row, found.headers or ())
 
 
 def _bands(found: Survey) -> list[tuple[int, int]]:

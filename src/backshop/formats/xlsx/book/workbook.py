@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import re
+from array import array
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
 from lxml import etree
 
+from backshop.base.system.mapped_bytes import Content, MappedBytes
 from backshop.formats.errors import MAX_HINTS, fail
+from backshop.formats.figure.plain import exact_text, plain_text
 from backshop.formats.package.package import Package
 from backshop.formats.write.operation import nearest
 
 from ..syntax.address import Area, parse_area
 from ..syntax.formula import shift
 from . import number_format
+from .origin import Origin
+from .piece import pieces
 from .plain import plain_xml
 from .sheet_xml import Grammar, RawCell, SheetXml, grammar, rich_text
+from .table_text import header_text
 
 _SI = re.compile(rb"<((?:[A-Za-z_][\w.\-]*:)?)sst\b")
 _BLANK = re.compile(
@@ -32,6 +39,7 @@ SHEET_KINDS = {
     "xlMacrosheet": "macrosheet",
     "xlIntlMacrosheet": "macrosheet",
 }
+_STRINGS_KEPT = 200_000  # of those that were asked for
 HISTORY = "history"  # a name Excel keeps for itself
 
 
@@ -74,14 +82,25 @@ class DefinedName:
     refers_to: str
     scope: int | None
     hidden: bool
+    comment: str = ""
 
 
 class Value(NamedTuple):
-    """What a cell holds: `kind` blank, number, string, boolean, date or error; `text` as F8.10."""
+    """What a cell holds: `kind` blank, number, string, boolean, date or error.
+
+    `text` has every digit of a number: what is compared and carried on.
+    """
 
     kind: str
     text: str
     number: float | None = None
+
+    @property
+    def seen(self) -> str:
+        """What people and models read of it (F8.10)."""
+        if self.kind == "number" and self.number is not None:
+            return plain_text(self.number)
+        return self.text
 
 
 BLANK = Value("blank", "")
@@ -125,18 +144,16 @@ def truth(value: str | None, default: bool = False) -> bool:
 class Strings:
     """The shared strings, kept as bytes until one is asked for."""
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: Content) -> None:
         data = plain_xml(data) if data else b""
         root = _SI.search(data)
         self._words = grammar(root[1] if root else b"")
-        prefix = re.escape(self._words.prefix)
-        pattern = re.compile(rb"<%ssi(?:\s[^>]*)?(?:/>|>(.*?)</%ssi\s*>)" % (prefix, prefix), re.S)
-        self._raw: list[bytes] = pattern.findall(data)
+        self._raw = _elements(data, self._words.prefix)
         self._done: dict[int, str] = {}
         ending = b"</" + self._words.prefix + b"t"
         hints = [before + ending for before in (b">", b" ", b"\n", b"\t", b"\r")]
         hints.append(b"/>")  # cheap to look for, and usually absent
-        self._has_blank = any(hint in data for hint in hints) and _BLANK.search(data) is not None
+        self._has_blank = any(hint in data for hint in hints) and _has_blank(data, self.prefix)
 
     def __len__(self) -> int:
         return len(self._raw)
@@ -148,9 +165,12 @@ class Strings:
         number = int(index)
         if number >= len(self._raw):
             return None
-        if number not in self._done:
-            self._done[number] = rich_text(self._raw[number], self._words)
-        return self._done[number]
+        found = self._done.get(number)
+        if found is None:
+            found = rich_text(self._raw[number], self._words)
+            if len(self._done) < _STRINGS_KEPT:
+                self._done[number] = found
+        return found
 
     def raw(self, index: str) -> bytes:
         """Return what stands in the element of a string, nothing when there is none."""
@@ -177,6 +197,51 @@ class Strings:
             for number, raw in enumerate(self._raw)
             if not rich_text(raw, self._words).strip()
         )
+
+
+class _Spans(Sequence[bytes]):
+    """Elements of a part on the disk, by their places."""
+
+    def __init__(self, data: MappedBytes, prefix: bytes, pattern: re.Pattern[bytes]) -> None:
+        self._data = data
+        self._starts, self._ends = array("Q"), array("Q")
+        for at, piece in pieces(data, b"<" + prefix + b"si", 0, len(data)):
+            for found in pattern.finditer(piece):
+                start, end = found.span(1) if found[1] is not None else (0, 0)
+                self._starts.append(at + start)
+                self._ends.append(at + end)
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    @overload
+    def __getitem__(self, index: int) -> bytes: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[bytes]: ...
+    def __getitem__(self, index: int | slice) -> bytes | list[bytes]:
+        if isinstance(index, slice):
+            return [self[at] for at in range(*index.indices(len(self)))]
+        return self._data[self._starts[index] : self._ends[index]]
+
+
+def _elements(data: Content, prefix: bytes) -> Sequence[bytes]:
+    """Return what stands in each element of the list."""
+    p = re.escape(prefix)
+    pattern = re.compile(rb"<%ssi(?:\s[^>]*)?(?:/>|>(.*?)</%ssi\s*>)" % (p, p), re.S)
+    if isinstance(data, MappedBytes):
+        return _Spans(data, prefix, pattern)
+    opening, closing = b"<%ssi>" % prefix, b"</%ssi>" % prefix
+    first, last = data.find(opening), data.rfind(closing)
+    if 0 <= first < last:  # usually one stands right behind another: found at the speed of bytes
+        found = data[first + len(opening) : last].split(closing + opening)
+        if len(found) == data.count(opening[:-1]):
+            return found
+    return pattern.findall(data)
+
+
+def _has_blank(data: Content, prefix: bytes) -> bool:
+    whole = pieces(data, b"<" + prefix + b"si", 0, len(data))
+    return any(_BLANK.search(piece) for _, piece in whole)
 
 
 def _has_runs(raw: bytes, words: Grammar) -> bool:
@@ -208,8 +273,11 @@ class Formats:
 class Book:
     """An open workbook. It sees the package as it is now; call `forget` after changing parts."""
 
-    def __init__(self, package: Package, *, strings_of: Book | None = None) -> None:
+    def __init__(
+        self, package: Package, *, strings_of: Book | None = None, origin: Origin | None = None
+    ) -> None:
         self.package = package
+        self.origin = origin  # of a workbook that is read from another format
         self._strings_of = strings_of  # another state of this package; its strings are the same
         part = next(
             (r.part for r in package.rels("") if r.type.endswith("/officeDocument") and r.part),
@@ -281,7 +349,7 @@ class Book:
         if sheet.kind != "worksheet" or sheet.part is None:
             return None
         if sheet.part not in self._sheets:
-            self._sheets[sheet.part] = SheetXml(self.package.read(sheet.part), sheet.part)
+            self._sheets[sheet.part] = SheetXml(self.package.view(sheet.part), sheet.part)
         return self._sheets[sheet.part]
 
     @cached_property
@@ -296,7 +364,7 @@ class Book:
         if self._strings_of is not None:
             return self._strings_of.strings
         part = self.related("sharedStrings")
-        return Strings(self.package.read(part) if part else b"")
+        return Strings(self.package.view(part) if part else b"")
 
     @cached_property
     def styles_root(self) -> etree._Element | None:
@@ -317,9 +385,9 @@ class Book:
             scope = item.get("localSheetId")
             number = int(scope) if scope and scope.isdigit() else None
             text = "".join(str(piece) for piece in item.itertext())
-            found.append(
-                DefinedName(item.get("name") or "", text, number, truth(item.get("hidden")))
-            )
+            name, comment = item.get("name") or "", item.get("comment") or ""
+            hidden = truth(item.get("hidden"))
+            found.append(DefinedName(name, text, number, hidden, comment))
         return tuple(found)
 
     def sheet_rels(self, sheet: Sheet, kind: str) -> list[str]:
@@ -345,7 +413,7 @@ class Book:
             name = root.get("displayName") or root.get("name") or ""
             headers = _number(root.get("headerRowCount"), 1)
             totals = _number(root.get("totalsRowCount"))
-            names = tuple(column.get("name") or "" for column in columns)
+            names = tuple(header_text(column.get("name") or "") for column in columns)
             found.append(Table(name, area, names, headers, totals, part))
         return found
 
@@ -397,7 +465,7 @@ class Book:
             text = number_format.moment_text(number, code, self.date_1904)
             if text is not None:
                 return Value("date", text, number)
-        return Value("number", number_format.number_text(number), number)
+        return Value("number", exact_text(number), number)
 
     def formula(self, cell: RawCell, xml: SheetXml) -> str | None:
         """Return a cell's formula without `=`, members of a shared group spelled out."""

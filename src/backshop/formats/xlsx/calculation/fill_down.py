@@ -6,16 +6,14 @@ is the rows in which it stands, and where its references move along with the row
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from ..syntax.address import MAX_ROW, Area
-from ..syntax.formula import Token, tokens
+from ..syntax.formula import tokens
+from ..syntax.numeral import DIGITS, LONGEST, named_numerals, row_numerals
 from .precedent import Found, Place, Reader
 
-DIGITS = re.compile(r"([0-9]+)")
-_LONGEST = 7  # digits; with more a word is no address, and the formula another one
 Range = tuple[int, int]
 
 
@@ -38,6 +36,7 @@ class Form(NamedTuple):
     dynamic: bool
     volatile: bool
     distant: bool = False
+    positional: frozenset[str] = frozenset()
 
 
 class Shape:
@@ -58,7 +57,7 @@ class Forms:
     def of(self, pieces: list[str], place: Place) -> tuple[Form, list[int]]:
         """Return the form of a formula and the rows it names; its text is given split at digits."""
         numbers = pieces[1::2]
-        if max(map(len, numbers), default=0) <= _LONGEST:
+        if max(map(len, numbers), default=0) <= LONGEST:
             form = self._known(tuple(pieces[::2]), numbers, pieces, place)
             if form is not None:
                 rows = [int(numbers[slot]) for slot in form.slots]
@@ -73,7 +72,7 @@ class Forms:
     ) -> Form | None:
         shape = self._shapes.get(words)
         if shape is None:
-            shape = self._shapes[words] = Shape(_literal("".join(pieces)))
+            shape = self._shapes[words] = Shape(named_numerals("".join(pieces)))
         key = tuple([numbers[slot] for slot in shape.literal])
         if key not in shape.forms:
             shape.forms[key] = self._form("".join(pieces), place, reusable=True)
@@ -91,13 +90,13 @@ class Forms:
             before = len(found.areas)
             self._reader.token(token, pieces, index, found)
             news = found.areas[before:]
-            rows = row_slots(token, number)
+            rows = row_numerals(token, number)
             if reusable and token.kind == "ref" and token.area is None:
                 return None  # no row of a sheet here, but one perhaps in another formula
             if reusable and rows and news:
-                ((sheet, area),) = news
                 at = len(slots)
-                refs.append(Ref(sheet, area.col1, area.col2, at, at + len(rows) - 1))
+                last = at + len(rows) - 1
+                refs.extend(Ref(sheet, area.col1, area.col2, at, last) for sheet, area in news)
                 slots.extend(rows)
             else:
                 fixed.extend(news)
@@ -105,30 +104,14 @@ class Forms:
         if reusable and found.by_row:
             return None
         return Form(
-            tuple(slots), tuple(refs), tuple(fixed), found.dynamic, found.volatile, found.distant
+            tuple(slots),
+            tuple(refs),
+            tuple(fixed),
+            found.dynamic,
+            found.volatile,
+            found.distant,
+            found.positional,
         )
-
-
-def row_slots(token: Token, before: int) -> list[int]:
-    """Return which numbers of the text are the rows of a reference."""
-    if token.kind != "ref":
-        return []
-    inside = len(DIGITS.findall(token.text))
-    rows = len(DIGITS.findall(token.body))
-    return list(range(before + inside - rows, before + inside))
-
-
-def _literal(text: str) -> tuple[int, ...]:
-    """Return which numbers of a formula belong to a name: of a sheet, a function, a table."""
-    found: list[int] = []
-    number = 0
-    for token in tokens(text):
-        inside = len(DIGITS.findall(token.text))
-        if token.kind not in {"number", "string"}:
-            rows = row_slots(token, number)
-            found.extend(at for at in range(number, number + inside) if at not in rows)
-        number += inside
-    return tuple(found)
 
 
 class Run:
@@ -173,26 +156,39 @@ class Run:
     def _step(self, slot: int, row: int) -> int:
         return row - self.first if self.moves is not None and self.moves[slot] else 0
 
+    def areas(self, row: int, sheet: str) -> Iterator[Area]:
+        """Go through what the formula of one row reads on a sheet."""
+        for ref in self.form.refs:
+            if ref.sheet == sheet:
+                ends = [self.rows[slot] + self._step(slot, row) for slot in (ref.first, ref.last)]
+                yield Area(min(ends), ref.col1, max(ends), ref.col2)
+        yield from (area for name, area in self.form.fixed if name == sheet)
+
     def reading(self, ref: Ref, row: int) -> Iterator[Range]:
         """Yield which rows of the run read a row by one reference."""
-        one = self._between(ref.first, ref.last, row)
+        return self.reaching(ref, row, row)
+
+    def reaching(self, ref: Ref, top: int, bottom: int) -> Iterator[Range]:
+        """Yield which rows of the run have a reference that begins up to `bottom`, and ends at
+        `top` or later."""
+        one = self._between(ref.first, ref.last, top, bottom)
         if one is not None:
             yield one
         if ref.first != ref.last:  # a range may be written from its end
-            other = self._between(ref.last, ref.first, row)
+            other = self._between(ref.last, ref.first, top, bottom)
             if other is not None and other != one:
                 yield other
 
-    def _between(self, low: int, high: int, row: int) -> Range | None:
-        """Return the rows in which `row` lies from one bound to the other."""
+    def _between(self, low: int, high: int, top: int, bottom: int) -> Range | None:
+        """Return the rows in which one bound lies up to `bottom` and the other from `top` on."""
         moves = self.moves or [False] * len(self.rows)
         start, end = self.first, self.last
         if moves[low]:
-            end = min(end, row - self.rows[low] + self.first)
-        elif self.rows[low] > row:
+            end = min(end, bottom - self.rows[low] + self.first)
+        elif self.rows[low] > bottom:
             return None
         if moves[high]:
-            start = max(start, row - self.rows[high] + self.first)
-        elif self.rows[high] < row:
+            start = max(start, top - self.rows[high] + self.first)
+        elif self.rows[high] < top:
             return None
         return (start, end) if start <= end else None

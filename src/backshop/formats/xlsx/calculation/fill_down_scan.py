@@ -12,7 +12,8 @@ from ..book.sheet_xml import SheetXml, attributes, unescape
 from ..book.workbook import Book
 from ..syntax.address import MAX_ROW, Area, column_number, parse_area
 from ..syntax.formula import shift, tokens
-from .fill_down import DIGITS, Form, Forms, Run, row_slots
+from ..syntax.numeral import DIGITS, row_numerals
+from .fill_down import Form, Forms, Run
 from .precedent import Place, Reader
 
 _SPREAD = frozenset({"array", "dataTable"})
@@ -37,6 +38,7 @@ class _Seen(NamedTuple):
     ref: str | None
     group: str | None
     cached: bool
+    halted: bool  # a formula that may spill and shows an error: something may be in its way
 
 
 class _Template(NamedTuple):
@@ -82,10 +84,10 @@ def _spread(place: Place, seen: _Seen, forms: Forms) -> Iterator[Run]:
     """Yield a formula over several cells: the cell that holds it, then those that show its values.
 
     They have no formula of their own, but change with it. What a data table reads is not in its
-    text.
+    text, nor what keeps a formula from spilling.
     """
     form, rows = forms.of(DIGITS.split(seen.text), place)
-    if seen.kind == "dataTable":
+    if seen.kind == "dataTable" or seen.halted:
         form = form._replace(dynamic=True)
     yield Run(place.sheet, place.row, place.col, form, rows)
     area = parse_area(seen.ref or "")
@@ -108,7 +110,7 @@ def _template(xml: SheetXml, group: str, col: int) -> _Template | None:
     moving: list[int] = []
     number = 0
     for token in tokens(text):
-        rows = row_slots(token, number)
+        rows = row_numerals(token, number)
         moving += [2 * slot + 1 for slot in rows if not pieces[2 * slot].endswith("$")]
         number += len(DIGITS.findall(token.text))
     return _Template(pieces, master.row, moving)
@@ -133,7 +135,7 @@ def _formulas(book: Book, xml: SheetXml) -> Iterator[_Seen]:
         formula = cell.formula
         assert formula is not None, "these cells have one"
         cached = not book.is_uncached(cell)
-        yield _Seen(cell.row, cell.col, *formula, cached)
+        yield _Seen(cell.row, cell.col, *formula, cached, cell.meta and cell.kind == "e")
 
 
 @lru_cache(maxsize=32)
@@ -168,6 +170,7 @@ def _quick(xml: SheetXml) -> Iterator[_Seen]:
                 unescape(text) if text else "",
                 *how,
                 cached,
+                value == b"#" and b"cm=" in attrs,
             )
 
 

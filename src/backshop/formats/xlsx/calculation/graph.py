@@ -7,11 +7,12 @@ The index is made anew at every write, so it has to be cheap: formulas filled do
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from ..book.workbook import Book
 from ..syntax.address import Area
+from ..syntax.line_shift import LineShift
 from .fill_down import Range, Ref, Run
 from .fill_down_scan import scan
 from .precedent import Node, Place, Reader
@@ -36,6 +37,7 @@ class Graph:
     volatile: set[Place] = field(default_factory=set)
     uncached: set[Place] = field(default_factory=set)
     left_out: set[Place] = field(default_factory=set)  # formulas beyond the limit
+    positional: list[Run] = field(default_factory=list)  # ROW and the like tell where a cell is
     count: int = 0
     _runs: dict[tuple[str, int], list[Run]] = field(default_factory=dict)
     _cells: dict[tuple[str, int, int], list[Entry]] = field(default_factory=dict)
@@ -51,6 +53,8 @@ class Graph:
             self.dynamic.update(run.places())
         if run.form.distant:
             self.distant.update(run.places())
+        if run.form.positional:
+            self.positional.append(run)
         if run.form.volatile:
             self.volatile.update(run.places())
         for ref in run.form.refs:
@@ -98,17 +102,66 @@ class Graph:
             for row in range(first, last + 1):
                 yield Place(run.sheet, row, run.col)
 
-    def reached(self, changed: Iterable[Place]) -> set[Place]:
-        """Return the formulas that read these cells, directly or through others."""
+    def reached(
+        self, changed: Iterable[Place], kept: Collection[Place] = frozenset()
+    ) -> set[Place]:
+        """Return the formulas that read these cells, directly or through others.
+
+        `kept` are formulas that went along with all they read; other formulas alone reach them.
+        """
         found: set[Place] = set()
         taken: dict[Run, _Taken] = {}
-        waiting = list(changed)
+        waiting: list[Place] = []
+        left: dict[Run, bool] = {}  # whether all of a run went along
+        for place in changed if kept else ():
+            for run, rows in self._reading(place):
+                if run not in left:
+                    left[run] = all(one in kept for one in run.places())
+                for row in taken.setdefault(run, _Taken()).take(rows) if not left[run] else ():
+                    if Place(run.sheet, row, run.col) not in kept:
+                        found.add(Place(run.sheet, row, run.col))
+        taken.clear()
+        waiting.extend(found if kept else changed)
         while waiting:
             for run, rows in self._reading(waiting.pop()):
                 for row in taken.setdefault(run, _Taken()).take(rows):
                     reader = Place(run.sheet, row, run.col)
                     found.add(reader)
                     waiting.append(reader)
+        return found
+
+    def partly_reading(self, sheet: str, area: Area) -> Iterator[Place]:
+        """Go through the formulas outside an area that read some of its rows, but not all.
+
+        A formula that reads its own row there is none of them: it speaks of the place.
+        """
+        for run in (run for runs in self._runs.values() for run in runs):
+            is_beside = run.sheet == sheet and not area.col1 <= run.col <= area.col2
+            for row in range(run.first, run.last + 1) if _names(run, sheet, area) else ():
+                is_inside = run.sheet == sheet and area.has(row, run.col)
+                if not is_inside and any(
+                    area.meets(one)
+                    and not (one.row1 <= area.row1 and area.row2 <= one.row2)
+                    and not (is_beside and one.row1 == one.row2 == row)
+                    for one in run.areas(row, sheet)
+                ):
+                    yield Place(run.sheet, row, run.col)
+
+    def shaken(self, sheet: str, shift: LineShift) -> set[Place]:
+        """Return the formulas whose own ranges change when lines of a sheet come or go.
+
+        Their ranges become larger or smaller, or they tell where something is that moves.
+        """
+        found = {
+            Place(run.sheet, row, run.col)
+            for runs in self._runs.values()
+            for run in runs
+            for first, last in _resized(run, sheet, shift)
+            for row in range(first, last + 1)
+        }
+        for run in self.positional:
+            if shift.axis in run.form.positional:
+                found.update(_told_by(run, sheet, shift))
         return found
 
     def holds(self, place: Place) -> bool:
@@ -141,6 +194,52 @@ class Graph:
                     why = "too_many_formulas" if place in self.left_out else reason
                     text = "" if why else self.book.formula(cell, xml) or ""
                     self.nodes[place] = self.reader.node(name, cell, text, why)
+
+    def node(self, place: Place) -> Node | None:
+        """Read one formula whole; None when there is none."""
+        if place not in self.nodes:
+            xml = self.book.xml(self.book.sheet(place.sheet))
+            cell = self.reader.cell(*place)
+            if xml is None or cell is None or cell.formula is None:
+                return None
+            text = self.book.formula(cell, xml) or ""
+            self.nodes[place] = self.reader.node(place.sheet, cell, text)
+        return self.nodes[place]
+
+
+def _names(run: Run, sheet: str, area: Area) -> bool:
+    """Whether the formulas of a run read columns of an area at all."""
+    return any(
+        ref.sheet == sheet and ref.col1 <= area.col2 and area.col1 <= ref.col2
+        for ref in run.form.refs
+    ) or any(name == sheet and area.meets(one) for name, one in run.form.fixed)
+
+
+def _resized(run: Run, sheet: str, shift: LineShift) -> Iterator[Range]:
+    """Yield the rows of a run in which a shift changes the size of a range."""
+    whole = (run.first, run.last)
+    if any(name == sheet and shift.resizes(area) for name, area in run.form.fixed):
+        yield whole
+        return
+    for ref in run.form.refs:
+        if ref.sheet != sheet:
+            continue
+        if shift.axis == "row":
+            yield from run.reaching(ref, shift.at, shift.at - 1 if shift.by > 0 else shift.last)
+        elif shift.resizes(Area(1, ref.col1, 1, ref.col2)):
+            yield whole
+
+
+def _told_by(run: Run, sheet: str, shift: LineShift) -> Iterator[Place]:
+    """Go through the formulas of a run that tell the place of something that moves."""
+    spans = ((ref, run.span(ref)) for ref in run.form.refs)
+    read = [(ref.sheet, Area(top, ref.col1, end, ref.col2)) for ref, (top, end) in spans]
+    reads = any(name == sheet and shift.moves(area) for name, area in (*run.form.fixed, *read))
+    for place in run.places():
+        if reads or (
+            place.sheet == sheet and shift.moves(Area(place.row, place.col, place.row, place.col))
+        ):
+            yield place
 
 
 class _Taken:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
-from typing import TypeAlias
+from typing import Protocol
 
 from ..book.sheet_xml import unescape
 from ..syntax.formula import Token, drop_sheet, rename_sheet, rewrite
@@ -30,11 +30,11 @@ class SheetMove:
     new: str | None
     order: tuple[str, ...] = ()
 
-    def rewrite(self, data: bytes) -> tuple[bytes, int]:
+    def rewrite(self, part: str, data: bytes) -> tuple[bytes, int]:
         """Return a part whose references follow, and how many did."""
-        if not _mentions(data, self.name):
+        if not mentions(data, self.name):
             return data, 0
-        result, count = _follow(data, self.followed)
+        result, count = followed_texts(data, self.followed)
         if self.new is None:
             return result, count
         name, new = self.name.lower(), escape(self.new).encode()
@@ -49,8 +49,8 @@ class SheetMove:
         result = _SOURCE.sub(source, result)
         return result, count
 
-    def followed(self, formula: str) -> str:
-        """Return a formula whose references follow."""
+    def followed(self, formula: str, home: str = "") -> str:
+        """Return a formula whose references follow, whichever sheet it is on."""
         if self.new is None:
             return drop_sheet(formula, self.name, self.order)
         return rename_sheet(formula, self.name, self.new)
@@ -64,11 +64,11 @@ class ColumnMove:
     name: str
     new: str
 
-    def rewrite(self, data: bytes) -> tuple[bytes, int]:
+    def rewrite(self, part: str, data: bytes) -> tuple[bytes, int]:
         """Return a part whose structured references follow, and how many did."""
-        if not _mentions(data, self.table):
+        if not mentions(data, self.table):
             return data, 0
-        return _follow(data, lambda formula: rewrite(formula, self._token))
+        return followed_texts(data, lambda formula: rewrite(formula, self._token))
 
     def _token(self, token: Token) -> str:
         if token.kind != "table" or token.body.lower() != self.table.lower():
@@ -77,34 +77,43 @@ class ColumnMove:
 
         def bracket(match: re.Match[str]) -> str:
             same = _plain(match[1]).lower() == self.name.lower()
-            return f"[{_quoted(self.new)}]" if same else match[0]
+            return f"[{quoted_column(self.new)}]" if same else match[0]
 
         return token.text[: len(token.body)] + re.sub(r"\[((?:[^\[\]'#]|'.)+)\]", bracket, inside)
 
 
-Move: TypeAlias = "SheetMove | ColumnMove"
+class Move(Protocol):
+    """Something that references in every part of a workbook follow."""
+
+    def rewrite(self, part: str, data: bytes) -> tuple[bytes, int]:
+        """Return a part whose references follow, and how many did."""
 
 
 def follows(part: str) -> bool:
-    """Whether a part can hold references."""
-    return part.lower().endswith(".xml") and not part.startswith(("docProps/", "customXml/"))
+    """Whether a part can hold references that are rewritten; macros stay as they are (F40.1)."""
+    name = part.lower()
+    is_apart = name.startswith(("docprops/", "customxml/")) or "macrosheets/" in name
+    return name.endswith((".xml", ".vml")) and not is_apart
 
 
 def _plain(name: str) -> str:
     return re.sub(r"'(.)", r"\1", name)
 
 
-def _quoted(name: str) -> str:
+def quoted_column(name: str) -> str:
+    """Return the name of a column as structured references write it."""
     return re.sub(r"([\[\]#'@])", r"'\1", name)
 
 
-def _mentions(data: bytes, name: str) -> bool:
+def mentions(data: bytes, name: str) -> bool:
+    """Whether a part may speak of something of this name."""
     needle = escape(name, quote=False).encode().lower()
     folded = data.lower()
     return needle in folded or needle.replace(b"'", b"''") in folded
 
 
-def _follow(data: bytes, change: Callable[[str], str]) -> tuple[bytes, int]:
+def followed_texts(data: bytes, change: Callable[[str], str]) -> tuple[bytes, int]:
+    """Return a part whose formulas are what `change` makes of them, and how many differ."""
     count = 0
 
     def text(match: re.Match[bytes]) -> bytes:

@@ -1,22 +1,26 @@
-"""What one formula reads, and whether its value can be trusted to the engine (F24.2, F24.9)."""
+"""What one formula reads, and what keeps it from being computed at all (F24.2, F24.9)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ..book.sheet_xml import RawCell, RowSpan
 from ..book.workbook import Book, DefinedName, Table, Value
-from ..syntax.address import Area
-from ..syntax.expression import Call, Part, Reading, Shape, parse
-from ..syntax.formula import Token, join, tokens
-from ..syntax.function import COMPUTED, DYNAMIC, RANGE_ARGUMENTS, TEXT_FORMATS, VOLATILE
+from ..syntax.address import Area, parse_area
+from ..syntax.formula import Token, tokens
+from ..syntax.function import DYNAMIC, POSITIONAL, VOLATILE
 from ..syntax.signature import SIGNATURES
 from .distant_reference import Distance, distance
 
+_PLAIN = re.compile(r"'(.)")
 _SINGLE = re.compile(r"(?:[^\[\]',:]|'.)*")
+_WORDS = frozenset({"true", "false"})
+_LOCAL = ("_xlpm.", "_xlop.")  # names that LET and LAMBDA give
+_OF_PLACES = frozenset({"AREAS", "COLUMN", "COLUMNS", "ISREF", "ROW", "ROWS", "SHEET"})
+_LONGEST = 200_000  # characters of a formula with its names spelled out
+_DEEPEST = 8  # names that stand for names
 _PART = re.compile(r"\[((?:[^\[\]']|'.)*)\]|([^\[\],:\s][^\[\],:]*)|(:)")
 
 
@@ -33,11 +37,16 @@ class Node:
     """A formula: what it reads, and why it cannot be computed, if so."""
 
     place: Place
-    text: str  # as the engine gets it: names and table references spelled out
+    formula: str  # as it stands in the file
+    text: str  # as it is computed: names and table references spelled out
     areas: list[tuple[str, Area]]
-    reason: str | None  # why its value cannot be trusted to the engine
+    reads: list[tuple[str, Area]]  # of these, the ones whose values count: ROW(A1) reads nothing
+    reason: str | None  # why it is not computed
+    about: str  # the function or name the reason is about
     cached: bool
     raw: RawCell
+    kind: str  # plain, fixed, dynamic (array formulas), shown (another's value), table
+    area: Area | None = None  # the cells an array formula fills
     distance: Distance | None = None  # of a formula with OFFSET or INDIRECT
 
 
@@ -57,27 +66,43 @@ class Reader:
     def node(self, sheet: str, cell: RawCell, text: str, reason: str | None = None) -> Node:
         """Read one formula whole; with a `reason` not even that."""
         found = Found(Place(sheet, cell.row, cell.col))
-        raw = cell.formula
+        kind = _kind(cell)
         if reason is not None:
             found.note(reason, dynamic=True)
-        elif raw is None or raw.kind not in {"normal", "shared"}:  # none: it shows another's value
-            found.note("array_formula")
+        elif kind == "table":
+            found.note("data_table")
         out = self._spell(text, found, 0) if reason is None else ""
-        cached = not self.book.is_uncached(cell)
         distance_ = distance(out, sheet, self._value, self._known) if found.distant else None
-        node = Node(found.place, out, found.areas, found.reason, cached, cell, distance_)
+        node = Node(
+            found.place,
+            text,
+            out,
+            found.areas,
+            [area for area in found.areas if area not in found.placed],
+            found.reason,
+            found.about,
+            not self.book.is_uncached(cell),
+            cell,
+            kind,
+            parse_area(cell.formula.ref or "") if cell.formula else None,
+            distance_,
+        )
         if distance_ is not None and distance_.exact and distance_.areas is not None:
-            node.text = distance_.text
             node.areas = [*found.areas, *distance_.areas]
+            node.reads = [*node.reads, *distance_.areas]
         return node
 
-    def _value(self, sheet: str, row: int, col: int) -> Value:
-        """Return what a cell holds; a formula without stored result holds nothing to go by."""
+    def cell(self, sheet: str, row: int, col: int) -> RawCell | None:
+        """Return a cell as the file has it; the rows of its sheet are gone through once."""
         xml = self.book.xml(self.book.sheet(sheet))
         if sheet not in self._spans:
             self._spans[sheet] = {span.number: span for span in xml.iter_rows()} if xml else {}
         span = self._spans[sheet].get(row)
-        cell = next(iter(xml.cells(span, col, col)), None) if xml and span else None
+        return next(iter(xml.cells(span, col, col)), None) if xml and span else None
+
+    def _value(self, sheet: str, row: int, col: int) -> Value:
+        """Return what a cell holds; a formula without stored result holds nothing to go by."""
+        cell = self.cell(sheet, row, col)
         if cell is None:
             return Value("blank", "")
         return Value("error", "") if self.book.is_uncached(cell) else self.book.value(cell)
@@ -89,9 +114,21 @@ class Reader:
         """Collect what a formula reads; return it with names and tables spelled as ranges."""
         out = []
         pieces = tokens(text)
+        calls: list[str] = []
         for index, token in enumerate(pieces):
+            before = len(found.areas)
             out.append(self.token(token, pieces, index, found, depth))
-        return "".join(out)
+            if token.kind in {"function", "open"}:
+                calls.append(token.body)
+            elif token.kind == "close" and calls:
+                calls.pop()
+            elif calls and calls[-1] in _OF_PLACES:
+                found.placed += found.areas[before:]
+        spelled = "".join(out)
+        if len(spelled) > _LONGEST:
+            found.note("unsupported_syntax", dynamic=True)
+            return ""
+        return spelled
 
     def token(
         self, token: Token, pieces: tuple[Token, ...], index: int, found: Found, depth: int = 0
@@ -101,19 +138,31 @@ class Reader:
             case "ref":
                 return self._ref(token, found)
             case "function":
-                _function(token, pieces, index, found)
-                return f"{token.body}("
+                return self._call(token, found, depth)
             case "name":
                 return self._name(token, found, depth)
             case "table":
                 return self._table(token, found)
-            case "bad" | "trim" | "brace":
-                found.note("unsupported_syntax", dynamic=token.kind != "brace")
-            case "operator" if token.text in "#@:":
-                found.note("unsupported_syntax", dynamic=token.text != "@")
-            case "space" if 0 < index < len(pieces) - 1 and _is_operand(pieces, index):
-                found.note("unsupported_syntax")
+            case "bad" | "trim":
+                found.note("unsupported_syntax", dynamic=True)
+            case "operator" if token.text == "#":
+                found.note("unsupported_syntax", dynamic=True)
+            case "operator" if token.text == ":":  # what lies between is known by computing only
+                found.dynamic = True
         return token.text
+
+    def _call(self, token: Token, found: Found, depth: int) -> str:
+        """Note a function; one that the workbook itself defines is spelled out."""
+        item = None if token.body in SIGNATURES else self._item(token, found)
+        if item is None or depth > _DEEPEST:
+            _function(token, found)
+            return f"{token.body}("
+        return f"({self._spell(item.refers_to, found, depth + 1)})("
+
+    def _item(self, token: Token, found: Found) -> DefinedName | None:
+        word = token.text[:-1].lower()
+        scope = self.index.get(found.place.sheet)
+        return self.names.get((word, scope)) or self.names.get((word, None))
 
     def _ref(self, token: Token, found: Found) -> str:
         area = token.area
@@ -122,28 +171,38 @@ class Reader:
             return token.text
         name = token.sheet or found.place.sheet
         known = self.sheets.get(name.lower())
-        if known is None:
-            dynamic = ":" in name  # a range of sheets
-            found.note("unsupported_syntax" if dynamic else "unknown_sheet", dynamic=dynamic)
-            return token.text
-        found.areas.append((known, area))
+        if known is not None:
+            found.areas.append((known, area))
+        elif between := self._between(name):
+            found.areas.extend((one, area) for one in between)
+            found.dynamic = True  # a sheet may come between them, or go
+        else:
+            found.note("unknown_sheet", dynamic=":" in name)
         return token.text
+
+    def _between(self, name: str) -> list[str]:
+        """Return the sheets of a range of sheets; none when one of its ends is not there."""
+        ends = [self.index.get(self.sheets.get(end.lower(), "")) for end in name.split(":")]
+        if len(ends) != 2 or None in ends:
+            return []
+        first, last = sorted(end for end in ends if end is not None)
+        return [sheet.name for sheet in self.book.sheets[first : last + 1]]
 
     def _name(self, token: Token, found: Found, depth: int) -> str:
         if token.external:
             found.note("external_reference")
             return token.text
-        if token.body.upper() in {"TRUE", "FALSE"} and token.sheet is None:
-            return token.text
         word = token.body.lower()
+        if token.sheet is None and (word in _WORDS or word.startswith(_LOCAL)):
+            return token.text
         own = token.sheet == ""  # `[0]!Name`: a name of the workbook, whatever the sheet has
         scope = None if own else self.index.get(token.sheet or found.place.sheet)
         item = self.names.get((word, scope)) or self.names.get((word, None))
         if item is None and word in self.tables and token.sheet is None:
             sheet, table = self.tables[word]
             return self._area(sheet, table.data, found)
-        if item is None or depth > 8:
-            found.note("unknown_name", dynamic=True)
+        if item is None or depth > _DEEPEST:
+            found.note("unknown_name", about=token.body, dynamic=True)
             return token.text
         pieces = tokens(item.refers_to)
         if any(t.kind == "ref" and "$" not in t.body for t in pieces):
@@ -187,24 +246,28 @@ def table_area(table: Table, inside: str, row: int) -> Area | None:
     if inner.startswith("@"):
         items, inner = ["#this row"], inner[1:]
     places: list[int] = []
-    names = [name.lower() for name in table.columns]
-    single = _SINGLE.fullmatch(inner) and not inner.startswith("#")
+    names = [name.strip().lower() for name in table.columns]
+    is_whole = _PLAIN.sub(r"\1", inner).strip().lower() in names and not inner.startswith("#")
+    single = (is_whole or _SINGLE.fullmatch(inner)) and not inner.startswith(("#", "["))
     parts = [(inner, "", "")] if single and inner else _PART.findall(inner)
     for bracketed, bare, colon in parts:
-        word = re.sub(r"'(.)", r"\1", bracketed or bare).strip().lower()
+        word = _PLAIN.sub(r"\1", bracketed or bare).strip().lower()
         if colon:
             continue
-        if word.startswith("#"):
+        if bracketed.strip().startswith("#") or bare.startswith("#"):
             items.append(word)
         elif word in names:
             places.append(names.index(word))
         else:
             return None
-    if len(items) > 1 or len(places) > 2:
+    if len(items) > 2 or len(places) > 2:
         return None
-    rows = _table_rows(table, items[0] if items else "#data", row)
-    if rows is None:
+    spans = [_table_rows(table, item, row) for item in items or ["#data"]]
+    known = [span for span in spans if span is not None]
+    is_odd = len(items) == 2 and ("#data" not in items or "#this row" in items)
+    if len(known) < len(spans) or is_odd:
         return None
+    rows = min(first for first, _ in known), max(last for _, last in known)
     first, last = (min(places), max(places)) if places else (0, table.area.width - 1)
     return Area(rows[0], table.area.col1 + first, rows[1], table.area.col1 + last)
 
@@ -232,81 +295,39 @@ class Found:
     place: Place
     areas: list[tuple[str, Area]] = field(default_factory=list)
     reason: str | None = None
+    about: str = ""  # the function or name the reason is about
+    placed: list[tuple[str, Area]] = field(default_factory=list)  # only where they are counts
     dynamic: bool = False  # what it reads is not known before computing
     volatile: bool = False
     by_row: bool = False  # the same words mean other cells in another row
     distant: bool = False  # OFFSET or INDIRECT leads elsewhere
+    positional: frozenset[str] = frozenset()  # row, column: its value tells where something is
 
-    def note(self, reason: str, *, dynamic: bool = False, volatile: bool = False) -> None:
+    def note(
+        self, reason: str, *, about: str = "", dynamic: bool = False, volatile: bool = False
+    ) -> None:
         """Note why the value cannot be computed here."""
-        self.reason = self.reason or reason
+        if self.reason is None:
+            self.reason, self.about = reason, about
         self.dynamic = self.dynamic or dynamic
         self.volatile = self.volatile or volatile
 
 
-def _function(token: Token, pieces: tuple[Token, ...], index: int, found: Found) -> None:
+def _function(token: Token, found: Found) -> None:
     name = token.body
+    if name in POSITIONAL:
+        found.positional |= POSITIONAL[name]
     if name in VOLATILE:
-        found.note("volatile", volatile=True)
+        found.note("volatile", about=name, volatile=True)
     elif name in DYNAMIC:
         found.distant = True
-        found.note("dynamic_reference")
-    elif name == "TEXT":
-        last = next((t for t in pieces[index:] if t.kind == "close"), None)
-        before = pieces[pieces.index(last) - 1] if last else None
-        if before is None or before.kind != "string" or before.text[1:-1] not in TEXT_FORMATS:
-            found.note("unknown_function")
-    elif name not in COMPUTED:
-        found.note("unknown_function")
 
 
-def _is_operand(pieces: tuple[Token, ...], index: int) -> bool:
-    """Whether a space stands between two references: their intersection."""
-    solid = {"ref", "name", "table"}
-    return pieces[index - 1].kind in solid and pieces[index + 1].kind in solid
-
-
-def misused(text: str) -> str | None:
-    """Say why the engine is not asked: a range where one value belongs, a wrong number of values.
-
-    The engine does not take ranges value by value as Excel does and answers wrongly without a
-    word, and old and new Excel differ there. A range may only stand as an argument that is meant
-    for one, of a function that was compared with spreadsheets.
-    """
-    reading = Reading(_width)
-    parts = parse(text)
-    if reading.shape(parts) >= Shape.PERHAPS or reading.needs_array:
-        return "array_context"
-    return _misplaced(parts, None, 0)
-
-
-def _width(token: Token) -> Shape:
-    area = token.area
-    return Shape.RANGE if area and area.count > 1 else Shape.ONE
-
-
-def _misplaced(parts: Sequence[Part], call: Call | None, place: int) -> str | None:
-    """Look for ranges outside the arguments that take them, through groups and operators."""
-    for part in parts:
-        if isinstance(part, Token):
-            takes = SIGNATURES[call.name].takes(place) if call and call.name in SIGNATURES else "V"
-            taken = call is not None and call.name in RANGE_ARGUMENTS and takes != "V"
-            if not taken and _width(part) > Shape.ONE:
-                return "array_context"
-            continue
-        is_group = part.name == "("
-        counted = SIGNATURES.get(part.name)
-        count = 0 if part.arguments == [[]] else len(part.arguments)
-        if counted is not None and not counted.least <= count <= counted.most:
-            return "unknown_function"
-        for index, argument in enumerate(part.arguments):
-            inner = (call, place) if is_group else (part, index)
-            reason = _misplaced(argument, *inner)
-            if reason:
-                return reason
-    return None
-
-
-def spelled(node: Node) -> str:
-    """Return the formula the engine computes."""
-    return "=" + join(tokens(node.text))
+def _kind(cell: RawCell) -> str:
+    """Say how a cell comes to its value."""
+    raw = cell.formula
+    if raw is None:
+        return "shown"
+    if raw.kind == "array":
+        return "dynamic" if cell.meta else "fixed"
+    return "table" if raw.kind == "dataTable" else "plain"

@@ -7,9 +7,11 @@ it is opened (F24.2, F24.8-F24.10).
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from time import monotonic
 
 from backshop.base.limits import WRITE_TIMEOUT_S
@@ -18,18 +20,23 @@ from backshop.formats.protocol import Json
 from ..book.cell_xml import Content
 from ..book.element_order import insert_in_order
 from ..book.sheet_edit import SheetEdit, shows
-from ..book.sheet_xml import RowSpan, SheetXml
 from ..book.splice import render
-from ..book.workbook import Book, child, like
+from ..book.workbook import Book, child, like, truth
+from ..evaluation.memory import Cell
+from ..evaluation.schedule import Formula, Refusal
 from ..syntax.address import Area, cell_name
-from .engine import TIMEOUT_S, Request, Scalar, compute
+from ..syntax.formula import as_written
+from .circle import circular
+from .engine import TIMEOUT_S, Answer, Request, compute
 from .graph import Graph, build
-from .precedent import Node, Place, misused, spelled
+from .precedent import Node, Place
 from .uncache import without_results
+from .uncomputed import UNCOMPUTED_LISTED, Uncomputed, named
 
-MAX_FED_CELLS = 1_000_000
 MAX_COMPUTED = 50_000  # formulas; more of them would not be done within the time of a write
 MAX_FOLLOWED = 20_000  # OFFSETs and INDIRECTs, at 150 µs each; with more, all count as reached
+_NEW_ERRORS = frozenset({"#SPILL!", "#CALC!"})  # stored by Excel as #VALUE!, with a note elsewhere
+_REF = re.compile(rb"\s+ref\s*=\s*(?:\"[^\"]*\"|'[^']*')")
 _SPARE_S = 4.0  # for starting the engine and ending the write on a busy machine
 WORKBOOK_ORDER = (
     *("fileVersion", "fileSharing", "workbookPr", "AlternateContent", "revisionPtr"),
@@ -48,17 +55,27 @@ class Recalculation:
     reasons: Counter[str] = field(default_factory=Counter)
     places: dict[str, set[tuple[int, int]]] = field(default_factory=dict)
     errors: list[dict[str, Json]] = field(default_factory=list)
+    uncomputed: list[Uncomputed] = field(default_factory=list)
+    circles: dict[str, set[tuple[int, int]]] = field(default_factory=dict)
+    stand_ins: dict[str, str] = field(default_factory=dict)  # by cell: errors stored as another
 
     def to_json(self) -> dict[str, Json]:
         """Return the keys of F24.10."""
+        listed = [one.to_json() for one in self.uncomputed[:UNCOMPUTED_LISTED]]
         return {
             "recalculated": {
                 "computed": self.computed,
                 "not_computed": sum(self.reasons.values()),
                 "reasons": dict(sorted(self.reasons.items())),
+                **({"uncomputed": listed} if listed else {}),
+                **_beyond(self.uncomputed[UNCOMPUTED_LISTED:]),
             },
             "new_errors": self.errors,
         }
+
+
+def _beyond(rest: Sequence[Uncomputed]) -> dict[str, Json]:
+    return {"uncomputed_more": sum(one.count for one in rest)} if rest else {}
 
 
 def recalculate(
@@ -69,48 +86,104 @@ def recalculate(
     moved: bool,
     engine: bool,
     started: float,
+    kept: dict[str, set[tuple[int, int]]] | None = None,
+    shifted: Mapping[str, Sequence[Area]] | None = None,
 ) -> Recalculation:
     """Bring the results of the formulas that `changed` reaches up to date.
 
     `before` holds the errors that formula cells showed before the edit; `moved` says that sheets
     came, went or got other names, which is a change although no cell was written; `started` is
-    when the write began, by the monotonic clock.
+    when the write began, by the monotonic clock; `shifted` are the cells of sheets that stand
+    elsewhere than before. `kept` are changed formulas that went along with all they read: unless
+    something else reaches them, their results hold.
     """
     result = Recalculation()
-    if not (moved or any(changed.values())) or not _has_formulas(book):
+    shifted = shifted or {}
+    if not (moved or shifted or any(changed.values())) or not _has_formulas(book):
         return result
     graph = build(book)
     places = {Place(sheet, *cell) for sheet, cells in changed.items() for cell in cells}
-    dirty = graph.reached(places) | {place for place in places if graph.holds(place)}
+    held = {Place(sheet, *cell) for sheet, cells in (kept or {}).items() for cell in cells}
+    dirty = graph.reached(places, held)
+    dirty |= {place for place in places if place not in held and graph.holds(place)}
     if graph.dynamic:
         dirty |= graph.dynamic
         dirty |= graph.reached(graph.dynamic)
     if graph.distant:
-        _follow(graph, places, dirty, moved=moved)
+        _follow(graph, places, dirty, shifted, moved=moved)
     if not dirty:
         return result
     if len(dirty) > MAX_COMPUTED:
         return _given_up(book, dirty)
-    graph.load(dirty)
-    dirty &= graph.nodes.keys()  # not every cell into which a formula may spread is there
-    reasons = _reasons(graph, dirty, engine)
-    values = _compute(book, graph, dirty, reasons, started) if engine else {}
-    for place in dirty:
-        if place not in values and place not in reasons:
-            reasons[place] = "engine_refused"
-    _patch(book, graph, dirty, values)
+    found = _settled(book, graph, dirty, engine, started)
+    if found is None:
+        return _given_up(book, dirty)
+    _patch(book, graph, found)
     flag_full_calculation(book)
-    result.computed = len(values)
-    result.reasons = Counter(reasons[place] for place in dirty if place in reasons)
-    for place in sorted(dirty):
+    result.computed = len(found.values)
+    result.reasons = Counter(refusal.reason for refusal in found.refused.values())
+    result.uncomputed = named(found.refused)
+    for place, refusal in found.refused.items():
+        if refusal.reason == "circular":
+            result.circles.setdefault(place.sheet, set()).add((place.row, place.col))
+    for place in sorted(found.places):
         result.places.setdefault(place.sheet, set()).add((place.row, place.col))
-        value = values.get(place)
-        if value and value.kind == "error" and before.get(place) != value.text:
-            result.errors.append(_error(graph.nodes[place], value))
+        value = found.values.get(place)
+        if value is None or value.kind != "error":
+            continue
+        stored = stored_error(value).text
+        if stored != value.text:
+            result.stand_ins[f"{place.sheet}!{cell_name(place.row, place.col)}"] = value.text
+        if before.get(place) != stored:
+            result.errors.append(_error(graph, place, value))
     return result
 
 
-def _follow(graph: Graph, changed: set[Place], dirty: set[Place], *, moved: bool) -> None:
+@dataclass
+class _Found:
+    """What was computed: values by cell, the cells array formulas fill now, and what is not."""
+
+    values: dict[Place, Content] = field(default_factory=dict)
+    areas: dict[Place, Area] = field(default_factory=dict)
+    emptied: set[Place] = field(default_factory=set)  # cells that a formula fills no more
+    refused: dict[Place, Refusal] = field(default_factory=dict)
+    spilled: set[Place] = field(default_factory=set)  # cells that are filled or emptied now
+
+    @property
+    def places(self) -> set[Place]:
+        """Every cell whose result this is about."""
+        return {*self.values, *self.emptied, *self.refused}
+
+
+def _settled(
+    book: Book, graph: Graph, dirty: set[Place], engine: bool, started: float
+) -> _Found | None:
+    """Compute what a change reached; what formulas spill over may reach more. None: too many."""
+    for last in (False, False, True):
+        graph.load(dirty)
+        dirty &= graph.nodes.keys()  # not every cell into which a formula may spread is there
+        found = _computed(book, graph, dirty, engine, started)
+        more = graph.reached(found.spilled) - dirty
+        graph.load(more)
+        more &= graph.nodes.keys()
+        if not more:
+            break
+        if last:
+            found.refused.update(dict.fromkeys(more, Refusal("depends_on_not_computed")))
+        dirty |= more
+        if len(dirty) > MAX_COMPUTED:
+            return None
+    return found
+
+
+def _follow(
+    graph: Graph,
+    changed: set[Place],
+    dirty: set[Place],
+    shifted: Mapping[str, Sequence[Area]],
+    *,
+    moved: bool,
+) -> None:
     """Add the formulas whose OFFSET or INDIRECT leads to what changed, and who reads them.
 
     A name of a sheet that came, went or changed may lead an INDIRECT elsewhere.
@@ -135,6 +208,11 @@ def _follow(graph: Graph, changed: set[Place], dirty: set[Place], *, moved: bool
             or node.distance.areas is None
             or (moved and node.distance.by_name)
             or any(_touches(area, cells.get(sheet, set())) for sheet, area in node.distance.areas)
+            or any(
+                area.meets(other)
+                for sheet, area in (*node.areas, *node.distance.areas)
+                for other in shifted.get(sheet, ())
+            )
         }
         fresh = (hit | graph.reached(hit)) - dirty
         dirty |= fresh
@@ -145,23 +223,6 @@ def _touches(area: Area, cells: set[tuple[int, int]]) -> bool:
     if area.count > len(cells):
         return any(area.has(*cell) for cell in cells)
     return any(cell in cells for cell in area.cells())
-
-
-def _is_led_astray(node: Node, unsure: dict[str, set[tuple[int, int]]]) -> bool:
-    """Whether it is not known for sure where a formula leads, or what stands there."""
-    distance = node.distance
-    if distance is None or not distance.exact or distance.areas is None:
-        return True
-    if any((row, col) in unsure.get(sheet, ()) for sheet, row, col in distance.keys):
-        return True
-    return any(_touches(area, unsure.get(sheet, set())) for sheet, area in distance.areas)
-
-
-def _by_sheet(places: Iterable[Place]) -> dict[str, set[tuple[int, int]]]:
-    found: dict[str, set[tuple[int, int]]] = {}
-    for place in places:
-        found.setdefault(place.sheet, set()).add((place.row, place.col))
-    return found
 
 
 def _given_up(book: Book, dirty: set[Place]) -> Recalculation:
@@ -179,6 +240,13 @@ def _given_up(book: Book, dirty: set[Place]) -> Recalculation:
             book.package.put(sheet.part, data)
     flag_full_calculation(book)
     result.reasons["too_many_formulas"] = sum(map(len, result.places.values()))
+    result.uncomputed = named(
+        {
+            Place(sheet, *cell): Refusal("too_many_formulas")
+            for sheet, cells in result.places.items()
+            for cell in cells
+        }
+    )
     return result
 
 
@@ -186,113 +254,125 @@ def _has_formulas(book: Book) -> bool:
     return any(xml.has_formulas for sheet in book.sheets if (xml := book.xml(sheet)))
 
 
-def _error(node: Node, value: Content) -> dict[str, Json]:
-    place = node.place
+def _error(graph: Graph, place: Place, value: Content) -> dict[str, Json]:
+    node = graph.nodes.get(place)
+    text = f"={as_written(node.formula)}" if node is not None and node.formula else ""
     return {
         "sheet": place.sheet,
         "cell": cell_name(place.row, place.col),
         "error": value.text,
-        "formula": "=" + node.text,
+        "formula": text,
     }
 
 
-def _reasons(graph: Graph, dirty: set[Place], engine: bool) -> dict[Place, str]:
-    """Return why each formula that cannot be computed cannot."""
+def _refused(graph: Graph, dirty: set[Place], engine: bool) -> dict[Place, Refusal]:
+    """Return why each formula that is not even tried is not."""
     if not engine:
-        return dict.fromkeys(dirty, "recalculation_off")
-    shaky = graph.reached(graph.volatile)
-    needed = _needed(graph, dirty)
-    graph.load(needed)
-    reasons: dict[Place, str] = {}
-    unsure = _by_sheet(dirty | graph.uncached) if graph.distant else {}
+        return dict.fromkeys(dirty, Refusal("recalculation_off"))
+    calc = child(graph.book.root, "calcPr")
+    if calc is not None and not truth(calc.get("fullPrecision"), default=True):
+        return dict.fromkeys(dirty, Refusal("rounded_as_shown"))
+    shaky = graph.reached(graph.volatile) if graph.volatile else set()
+    found: dict[Place, Refusal] = {}
     for place in dirty:
         node = graph.nodes[place]
-        reason = node.reason
-        if reason == "dynamic_reference" and not _is_led_astray(node, unsure):
-            reason = None
-        reason = reason or misused(node.text)
-        if reason:
-            reasons[place] = reason
+        if node.reason:
+            found[place] = Refusal(node.reason, node.about)
         elif place in shaky:
-            reasons[place] = "volatile"
-    for place in needed - dirty:
-        node = graph.nodes[place]
-        reason = node.reason or misused(node.text)
-        if reason:
-            reasons[place] = reason
-    for place in _circular(graph, needed):
-        reasons.setdefault(place, "circular")
-    for place in graph.reached(reasons):
-        if place in needed:
-            reasons.setdefault(place, "depends_on_not_computed")
-    return reasons
+            found[place] = Refusal("volatile")
+    for place in circular([graph.nodes[place] for place in dirty]):
+        found.setdefault(place, Refusal("circular"))
+    return found
 
 
-def _needed(graph: Graph, dirty: set[Place]) -> set[Place]:
-    """Return the dirty formulas and those without stored result that they read."""
-    uncached = graph.uncached - dirty
-    needed = set(dirty)
-    if not uncached:
-        return needed
-    reads: dict[Place, set[Place]] = {}
-    for place in uncached:
-        for reader in graph.readers(place):
-            reads.setdefault(reader, set()).add(place)
-    waiting = list(dirty)
-    while waiting:
-        for place in reads.get(waiting.pop(), set()) - needed:
-            needed.add(place)
-            waiting.append(place)
-    return needed
-
-
-def _circular(graph: Graph, needed: set[Place]) -> set[Place]:
-    """Return the formulas that wait for themselves, or for one that does."""
-    readers = {place: {r for r in graph.readers(place) if r in needed} for place in needed}
-    waits = Counter(reader for found in readers.values() for reader in found)
-    ready = [place for place in needed if not waits[place]]
-    left = set(needed)
-    while ready:
-        place = ready.pop()
-        left.discard(place)
-        for reader in readers[place]:
-            waits[reader] -= 1
-            if not waits[reader]:
-                ready.append(reader)
-    return left
-
-
-def _compute(
-    book: Book, graph: Graph, dirty: set[Place], reasons: dict[Place, str], started: float
-) -> dict[Place, Content]:
-    needed = _needed(graph, dirty)
-    wanted = sorted(place for place in needed if place not in reasons)
-    if not wanted:
-        return {}
-    nodes = [graph.nodes[place] for place in wanted]
-    numbers = {sheet.name: sheet.index for sheet in book.sheets}
-    fed = _feed(book, nodes, set(wanted), numbers)
-    answers: list[Content | None] | str = "too_many_cells"
-    if fed is not None:
-        request = Request(
-            [sheet.name for sheet in book.sheets],
-            fed[0],
-            fed[1],
-            [(numbers[n.place.sheet], n.place.row, n.place.col, spelled(n)) for n in nodes],
-            book.date_1904,
-        )
+def _computed(book: Book, graph: Graph, dirty: set[Place], engine: bool, started: float) -> _Found:
+    found = _Found(refused=_refused(graph, dirty, engine))
+    _refuse_filled(graph, dirty, found)
+    wanted = sorted(
+        place
+        for place in dirty
+        if place not in found.refused and graph.nodes[place].kind != "shown"
+    )
+    if wanted:
+        request = _request(book, graph, wanted, found.refused)
         answers = compute(request, engine_time(monotonic() - started))
-    if isinstance(answers, str):
-        reasons.update(dict.fromkeys(wanted, answers))
-        return {}
-    found = dict(zip(wanted, answers, strict=True))
-    failed = {place for place, value in found.items() if value is None}
-    spoiled = graph.reached(failed)
-    return {
-        place: value
-        for place, value in found.items()
-        if value is not None and place not in spoiled and place in dirty
+        for at, place in enumerate(wanted):
+            if isinstance(answers, str):
+                found.refused[place] = Refusal(answers)
+            else:
+                _take(found, graph.nodes[place], answers[at])
+    _refuse_filled(graph, dirty, found)
+    for place in dirty - found.values.keys() - found.emptied - found.refused.keys():
+        found.refused[place] = Refusal("depends_on_not_computed")
+    return found
+
+
+def _take(found: _Found, node: Node, answer: Answer) -> None:
+    place = node.place
+    if isinstance(answer, Refusal):
+        found.refused[place] = answer
+        return
+    if isinstance(answer, Content):
+        found.values[place] = answer
+        return
+    found.areas[place] = answer.area
+    filled = {
+        Place(place.sheet, row, col): answer.rows[row - answer.area.row1][col - answer.area.col1]
+        for row, col in answer.area.cells()
     }
+    found.values.update(filled)
+    before = {Place(place.sheet, *cell) for cell in node.area.cells()} if node.area else {place}
+    found.emptied |= before - filled.keys()
+    found.spilled |= before ^ filled.keys()
+
+
+def _refuse_filled(graph: Graph, dirty: set[Place], found: _Found) -> None:
+    """Note that cells which show the values of a formula without result have none either."""
+    spread = [
+        (place.sheet, area, refusal)
+        for place, refusal in found.refused.items()
+        if (node := graph.nodes.get(place)) and (area := node.area) and area.count > 1
+    ]
+    for sheet, area, refusal in spread:
+        for cell in area.cells():
+            place = Place(sheet, *cell)
+            if place in dirty:
+                found.refused.setdefault(place, refusal)
+
+
+def _request(
+    book: Book, graph: Graph, wanted: Sequence[Place], refused: Iterable[Place]
+) -> Request:
+    numbers = {sheet.name: sheet.index for sheet in book.sheets}
+    areas: dict[int, set[Area]] = {}
+    formulas = []
+    for place in wanted:
+        node = graph.nodes[place]
+        for name, area in node.areas:
+            areas.setdefault(numbers[name], set()).add(area)
+        formulas.append(_formula(node, numbers))
+    unsure = {*refused, *graph.volatile} | (
+        graph.reached(graph.volatile) if graph.volatile else set()
+    )
+    unknown = [Cell(numbers[p.sheet], p.row, p.col) for p in unsure - set(wanted)]
+    return Request(book, formulas, areas, unknown, partial(_more, graph, numbers))
+
+
+def _formula(node: Node, numbers: dict[str, int]) -> Formula:
+    place = node.place
+    array = node.kind if node.kind in {"fixed", "dynamic"} else ""
+    area = node.area if array else None
+    return Formula(Cell(numbers[place.sheet], place.row, place.col), node.text, array, area)
+
+
+def _more(graph: Graph, numbers: dict[str, int], cell: Cell) -> Formula | None:
+    """Return a formula without stored result that another one reads; None: it is not computed."""
+    names = {number: name for name, number in numbers.items()}
+    place = Place(names[cell.sheet], cell.row, cell.col)
+    node = graph.node(place)
+    if node is None or node.reason or node.kind in {"shown", "table"}:
+        return None
+    return _formula(node, numbers)
 
 
 def engine_time(spent_s: float) -> float:
@@ -303,82 +383,51 @@ def engine_time(spent_s: float) -> float:
     return max(0.0, min(TIMEOUT_S, WRITE_TIMEOUT_S - _SPARE_S - 2 * spent_s))
 
 
-Known = tuple[int, int, int, Scalar]
-
-
-def _feed(
-    book: Book, nodes: list[Node], computed: set[Place], numbers: dict[str, int]
-) -> tuple[list[Known], list[tuple[int, int, int, str]]] | None:
-    """Return the values the formulas read, each once; None when there are too many."""
-    by_sheet: dict[str, set[Area]] = {}
-    for node in nodes:
-        for name, area in node.areas:
-            by_sheet.setdefault(name, set()).add(area)
-    values: list[Known] = []
-    errors: list[tuple[int, int, int, str]] = []
-    for sheet in book.sheets:
-        xml = book.xml(sheet)
-        areas = by_sheet.get(sheet.name)
-        if xml is None or not areas:
-            continue
-        first, last = min(a.col1 for a in areas), max(a.col2 for a in areas)
-        for row in _rows_of(xml, areas):
-            for cell in xml.cells(row, first, last):
-                if Place(sheet.name, cell.row, cell.col) in computed:
-                    continue
-                value = book.value(cell)
-                place = (numbers[sheet.name], cell.row, cell.col)
-                if value.kind == "error":
-                    errors.append((*place, value.text))
-                elif value.kind == "boolean":
-                    values.append((*place, bool(value.number)))
-                elif value.number is not None:
-                    values.append((*place, value.number))
-                elif value.kind == "string":
-                    values.append((*place, value.text))
-            if len(values) > MAX_FED_CELLS:
-                return None
-    return values, errors
-
-
-def _rows_of(xml: SheetXml, areas: set[Area]) -> Iterator[RowSpan]:
-    """Go through the rows that any of the areas touches."""
-    spans: list[tuple[int, int]] = []
-    for first, last in sorted({(area.row1, area.row2) for area in areas}):
-        if spans and first <= spans[-1][1] + 1:
-            spans[-1] = (spans[-1][0], max(last, spans[-1][1]))
-        else:
-            spans.append((first, last))
-    at = 0
-    for row in xml.iter_rows():
-        while at < len(spans) and spans[at][1] < row.number:
-            at += 1
-        if at == len(spans):
-            return
-        if spans[at][0] <= row.number:
-            yield row
-
-
-def _patch(book: Book, graph: Graph, dirty: Iterable[Place], values: dict[Place, Content]) -> None:
+def _patch(book: Book, graph: Graph, found: _Found) -> None:
     """Put the new results into the sheets, and take out the ones nobody knows."""
     edits: dict[str, SheetEdit] = {}
-    for place in dirty:
-        sheet = book.sheet(place.sheet)
-        xml = book.xml(sheet)
-        assert xml is not None, "a formula stands on a worksheet"
+    for place in sorted(found.places):
         if place.sheet not in edits:
+            sheet = book.sheet(place.sheet)
+            xml = book.xml(sheet)
+            assert xml is not None, "a formula stands on a worksheet"
             edits[place.sheet] = SheetEdit(book, sheet, xml)
-        edit = edits[place.sheet]
-        node, value = graph.nodes[place], values.get(place)
-        if value is None and not node.cached:
+        edit, node = edits[place.sheet], graph.nodes.get(place)
+        value = found.values.get(place)
+        shown = stored_error(value) if value is not None else None
+        if place in found.areas and node is not None:
+            _move_area(edit, node, found.areas[place])
+        raw = node.raw if node is not None else edit.raw(place.row, place.col)
+        if shown is None and (raw is None or raw.value is None):
             continue
-        if value is not None and shows(book.value(node.raw), value):
+        if shown is not None and raw is not None and shows(book.value(raw), shown):
             continue
-        edit.patch(place.row, place.col).cache = (value,)
+        patch = edit.patch(place.row, place.col)
+        patch.cache = (shown,)
+        if raw is None:
+            patch.style = edit.style(place.row, place.col)
     for edit in edits.values():
         if edit.changed and edit.sheet.part:
             book.package.put(edit.sheet.part, render(edit))
     book.forget()
+
+
+def _move_area(edit: SheetEdit, node: Node, area: Area) -> None:
+    """Let a formula that spills say over which cells it does now."""
+    if node.kind != "dynamic" or node.area == area:
+        return
+    raw = edit.xml.data[node.raw.start : node.raw.end]
+    element = edit.xml.words.formula.search(raw)
+    assert element is not None, "the cell holds a formula"
+    tag, close, rest = element[0].partition(b">")
+    moved = _REF.sub(b' ref="%s"' % str(area).encode(), tag, count=1)
+    edit.patch(node.place.row, node.place.col).formula = moved + close + rest
+
+
+def stored_error(content: Content) -> Content:
+    """Return a result as files hold it: errors that only newer readers know as `#VALUE!`."""
+    is_new = content.kind == "error" and content.text in _NEW_ERRORS
+    return replace(content, text="#VALUE!") if is_new else content
 
 
 def flag_full_calculation(book: Book) -> None:

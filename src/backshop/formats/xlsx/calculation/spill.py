@@ -14,18 +14,15 @@ from backshop.formats.package.guard import parse_xml
 from ..book.element_order import insert_in_order
 from ..book.workbook import Book, child, children, like
 from ..syntax.formula import tokens
+from ..syntax.function import MANY
 
-_SPILLING = frozenset(
+_OLDER = frozenset(
     (
-        *("ANCHORARRAY", "BYCOL", "BYROW", "CHOOSECOLS", "CHOOSEROWS", "DROP", "EXPAND", "FILTER"),
-        *("GROUPBY", "HSTACK", "MAKEARRAY", "MAP", "MUNIT", "PIVOTBY", "RANDARRAY", "SCAN"),
-        *("SEQUENCE", "SORT", "SORTBY", "TAKE", "TEXTSPLIT", "TOCOL", "TOROW", "TRIMRANGE"),
-        *("_TRO_ALL", "_TRO_LEADING", "_TRO_TRAILING"),
-        *("UNIQUE", "VSTACK", "WRAPCOLS", "WRAPROWS"),
-        *("FREQUENCY", "GROWTH", "LINEST", "LOGEST", "MINVERSE", "MMULT", "MODE.MULT"),
+        *("FREQUENCY", "GROWTH", "LINEST", "LOGEST", "MINVERSE", "MMULT", "MODE.MULT", "MUNIT"),
         *("TRANSPOSE", "TREND"),
     )
 )
+_SPILLING = MANY | _OLDER
 _TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheetMetadata+xml"
 _REL = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/sheetMetadata"
 _NAME = "XLDAPR"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import reduce
 from pathlib import Path
 
-from backshop.formats.errors import fail
+from backshop.formats.kind import MACROS_KEPT, require_new_workbook_name
 from backshop.formats.package.package import Package
 from backshop.formats.protocol import Applied, Json, OpsRequest, Source
 from backshop.formats.warning import Warnings
@@ -17,23 +17,29 @@ from ..book.workbook import Book
 from ..calculation import recalculation
 from ..calculation.moved_reference import SheetMove
 from ..calculation.precedent import Place
-from ..syntax.address import Area
-from . import effect
+from ..lines.line_move import LineMove
+from ..syntax.address import Area, cell_name
+from . import effect, structure
+from .drawing.chart_fill import fill_charts, verify_charts
 from .operation import RUN, SPECS
 from .session import Session
+from .unoffered import instead_of
+from .verification import verify
 
 
 def apply_ops(base: Source | None, request: OpsRequest, out: Path) -> Applied:
     """Write the edited workbook to `out`, or raise and write nothing."""
     start = resolve_base(base, request)
-    decoded = decode(request.operations, SPECS)
+    decoded = decode(request.operations, SPECS, instead_of)
     warnings = Warnings([*start.warnings, *decoded.warnings])
-    package = Package.open_base(start.source, blank_workbook)
-    session = Session(Book(package), warnings, pristine=start.source is None)
+    if start.source is None:
+        require_new_workbook_name(request.name)
+    package = Package.open_base(start.source, blank_workbook, macros_kept=MACROS_KEPT)
+    session = Session(Book(package), warnings, pristine=start.source is None, files=request.files)
     changes = [(op.index, RUN[op.name](session, op)) for op in decoded.ops]
     session.flush()
     if session.unmatched and not package.changed_parts:
-        raise nowhere(session.unmatched)
+        raise nowhere(session.unmatched, session.left)
     return finish(
         session,
         out,
@@ -59,23 +65,24 @@ def finish(
     book, package = session.book, session.book.package
     old = Book(package.fresh(), strings_of=book)
     changed = _changed_cells(session, old)
+    for sheet, stale in session.stale.items():
+        changed.setdefault(sheet, set()).update(stale)
     outcome = recalculation.recalculate(
         book,
         changed,
-        _errors(old, book),
+        _errors(old, session),
         moved=session.structural,
         engine=recalculate,
         started=session.started,
+        kept=session.kept if not (session.written or session.structural) else None,
+        shifted=session.shifted,
     )
+    _tell_circles(session, outcome)
     _keep_chain_true(book, old, changed)
-    verify(session)
-    report = effect.report(
-        old,
-        book,
-        effect.Expected(
-            session.targets, session.moves, outcome.places, session.structural, session.grown
-        ),
-    )
+    fill_charts(session)
+    verify(session, outcome.places)
+    verify_charts(session)
+    report = effect.report(old, book, _expected(session, outcome))
     written = package.save(out)
     return Applied(
         name=name,
@@ -89,13 +96,37 @@ def finish(
         changed_parts=written.changed_parts,
         effects=report,
         replaced=session.replaced,
-        extra={**outcome.to_json(), **(extra or {})},
+        extra={**outcome.to_json(), **_macros(book), **(extra or {})},
     )
+
+
+def _expected(session: Session, outcome: recalculation.Recalculation) -> effect.Expected:
+    """Return what may differ without being collateral."""
+    return effect.Expected(
+        session.targets,
+        session.moves,
+        outcome.places,
+        session.structural,
+        session.grown,
+        session.made,
+        session.expected_parts,
+        session.arranged,
+        session.addresses,
+        session.twins,
+        outcome.stand_ins,
+    )
+
+
+def _macros(book: Book) -> dict[str, Json]:
+    """Return what is said of macros that are inside (F40.2)."""
+    return {"macros": "kept as they were, not run"} if structure.has_macros(book) else {}
 
 
 def _changed_cells(session: Session, old: Book) -> dict[str, set[tuple[int, int]]]:
     """Return the cells whose content was written, and formulas a moved sheet rewrote."""
     changed = {sheet: set(cells) for sheet, cells in session.written.items()}
+    for name, cells in session.carried.items():
+        changed.setdefault(name, set()).update(cells)
     if not any(isinstance(m, SheetMove) and m.new is None for m in session.moves):
         return changed
     for sheet in session.book.sheets:
@@ -113,9 +144,17 @@ def _changed_cells(session: Session, old: Book) -> dict[str, set[tuple[int, int]
     return changed
 
 
-def _errors(old: Book, book: Book) -> dict[Place, str]:
-    """Return the errors that formula cells showed before, under today's sheet names."""
-    names = {sheet.part: sheet.name for sheet in book.sheets}
+def _tell_circles(session: Session, outcome: recalculation.Recalculation) -> None:
+    """Say which of the formulas just written read themselves; Excel warns of them too."""
+    for sheet, places in outcome.circles.items():
+        for place in sorted(places & session.written.get(sheet, set())):
+            session.warnings.add("circular_formula", where=f"{sheet}!{cell_name(*place)}")
+
+
+def _errors(old: Book, session: Session) -> dict[Place, str]:
+    """Return the errors that formula cells showed before, at their places of today."""
+    names = {sheet.part: sheet.name for sheet in session.book.sheets}
+    shifts = [(move.part, move.shift) for move in session.moves if isinstance(move, LineMove)]
     found: dict[Place, str] = {}
     for sheet in old.sheets:
         xml = old.xml(sheet)
@@ -124,8 +163,11 @@ def _errors(old: Book, book: Book) -> dict[Place, str]:
         if xml.data.find(b'"e"', xml.inner, xml.close) < 0:
             continue
         for cell in xml.formula_cells():
-            if cell.kind == "e" and cell.value:
-                found[Place(names[sheet.part], cell.row, cell.col)] = cell.value
+            place: tuple[int, int] | None = (cell.row, cell.col)
+            for part, shift in shifts:
+                place = shift.cell(*place) if place and part == sheet.part else place
+            if cell.kind == "e" and cell.value and place:
+                found[Place(names[sheet.part], *place)] = cell.value
     return found
 
 
@@ -144,30 +186,6 @@ def _keep_chain_true(book: Book, old: Book, changed: dict[str, set[tuple[int, in
             recalculation.drop_chain(book)
             book.forget()
             return
-
-
-def verify(session: Session) -> None:
-    """Read every written cell back through the reading path (F23.8)."""
-    for sheet, expected in session.expected.items():
-        found = session.book.find(sheet)
-        xml = session.book.xml(found) if found else None
-        if xml is None:
-            raise fail("verify_failed", "a written sheet cannot be read back", detail=sheet)
-        seen: dict[tuple[int, int], tuple[str, str]] = {}
-        for row in xml.pick({row for row, _ in expected}):
-            for cell in xml.cells(row):
-                formula = session.book.formula(cell, xml)
-                value = session.book.value(cell)
-                text = value.text if value.number is None else repr(value.number)
-                kind = "number" if value.kind == "date" else value.kind
-                shown = ("formula", formula) if formula is not None else (kind, text)
-                seen[row.number, cell.col] = shown
-        for place, content in expected.items():
-            text = content.text
-            if content.kind in {"number", "boolean"}:
-                text = repr(float(text))
-            if seen.get(place, ("blank", "")) != (content.kind, text):
-                raise fail("verify_failed", "a written cell reads back differently", detail=sheet)
 
 
 def focus(session: Session) -> dict[str, Json] | None:

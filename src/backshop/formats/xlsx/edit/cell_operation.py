@@ -18,6 +18,7 @@ from ..book.workbook import Table
 from ..calculation.spill import mark
 from ..syntax.address import MAX_COL, MAX_ROW, Area, cell_name, parse_area, parse_cell
 from .cell_value import DATE_FORMATS, check_type, content, looks_numeric
+from .date_column import DateColumns
 from .formula_fit import fitted
 from .session import Session
 from .table_growth import calculated, far_below, grow, refuse_totals, tables_above
@@ -64,6 +65,7 @@ def set_cells(session: Session, op: Op) -> str:
     session.count(len(items), f"{where}.cells")
     edit = session.edit_or_name(str(op.args["sheet"]), where)
     decoded = []
+    spread: dict[tuple[int, int], Area] = {}  # array formulas over several cells
     for index, item in enumerate(items):
         at = f"{where}.cells[{index}]"
         given = item_fields(item, CELL_ARGS, at, session.warnings)
@@ -76,22 +78,32 @@ def set_cells(session: Session, op: Op) -> str:
             session.warnings.add("merged_redirect", where=cell_name(*place))
             place = (merged.row1, merged.col1)
         value = content(
-            given["value"], kind, f"{at}.value", session.book.date_1904, session.warnings
+            given["value"],
+            kind,
+            f"{at}.value",
+            session.book.date_1904,
+            session.warnings,
+            session.names,
         )
         look = read_look(given["style"], f"{at}.style", session.warnings)
         if area is not None:
             _refuse_in_table(edit, area, f"{at}.cell")
             value = replace(value, ref=str(area))
             session.count(area.count - 1, f"{at}.cell")
-            decoded += [(one, EMPTY, kind, look, at) for one in area.cells() if one != place]
+            spread[place] = area
         decoded.append((place, value, kind, look, at))
-    edit.load({place[0] for place, *_ in decoded})
     places = {place for place, *_ in decoded}
+    places.update(cell for area in spread.values() for cell in area.cells())
+    edit.load({row for row, _ in places})
     for place, value, kind, look, at in decoded:
-        write_cell(session, edit, place, value, kind, look, at, places)
-        session.aim(edit, Area(*place, *place))
+        changed = write_cell(session, edit, place, value, kind, look, at, places)
+        area = spread.get(place, Area(*place, *place))
+        for cell in area.cells() if changed or not look.empty else ():
+            if cell != place:  # the formula fills them
+                write_cell(session, edit, cell, EMPTY if changed else None, kind, look, at, places)
+        session.aim(edit, area)
     _note_numeric_text(session, edit, [(place, value) for place, value, *_ in decoded])
-    return f"{edit.sheet.name}: {_cells(len(decoded))} set"
+    return f"{edit.sheet.name}: {_cells(len(places))} set"
 
 
 def _cell_or_area(text: str, kind: str) -> tuple[tuple[int, int] | None, Area | None]:
@@ -124,7 +136,7 @@ def set_range(session: Session, op: Op) -> str:
         start = (area.row1, area.col1)
     if start is None:
         raise _nowhere(text, f"{op.where}.start", "cell", edit)
-    area, count = _write_block(session, edit, op, start)
+    area, count = write_block(session, edit, op, start)
     return f"{edit.sheet.name}!{area} set ({_cells(count)})"
 
 
@@ -141,7 +153,7 @@ def append_rows(session: Session, op: Op) -> str:
         below = Area(*start, start[0], first + max(width, 1) - 1)
         refuse_totals(above, below, f"{op.where}.values")
     session.joined = tuple(table.name for table in above)
-    area, _ = _write_block(session, edit, op, start)
+    area, _ = write_block(session, edit, op, start, are_rows=True)
     names = take_in(session, edit, above, area, op.where)
     said = f" to the table {', '.join(names)}" if names else ""
     rows = f"{area.height} row{'s' if area.height > 1 else ''}"
@@ -173,9 +185,13 @@ def take_in(
     return [table.name for table in touched]
 
 
-def _write_block(
-    session: Session, edit: SheetEdit, op: Op, start: tuple[int, int]
+def write_block(
+    session: Session, edit: SheetEdit, op: Op, start: tuple[int, int], *, are_rows: bool = False
 ) -> tuple[Area, int]:
+    """Write the values of an operation from a cell on; return where, and how many cells.
+
+    `are_rows`: they are new rows of what stands there, and take its dates as dates (F17.16).
+    """
     rows = [
         _row(item, f"{op.where}.values[{i}]") for i, item in enumerate(as_list(op.args["values"]))
     ]
@@ -190,6 +206,7 @@ def _write_block(
     kinds = _kinds(op.args.get("types"), width, op.where)
     look = read_look(op.args.get("style"), f"{op.where}.style", session.warnings)
     edit.load(range(area.row1, area.row2 + 1))
+    dates = DateColumns(session, edit, area) if are_rows else None
     written: list[tuple[tuple[int, int], Content]] = []
     places = {
         (area.row1 + i, area.col1 + j)
@@ -208,12 +225,28 @@ def _write_block(
                     continue
                 session.warnings.add("merged_skipped", where=cell_name(*place))
                 continue
-            new = content(value, kinds[j], at, session.book.date_1904, session.warnings)
-            write_cell(session, edit, place, new, kinds[j], look, at, places)
+            kind, own = kinds[j], look
+            if dates is not None and kind == "auto":
+                kind = dates.kind(place, value)
+            if dates is not None and kind in DATE_FORMATS:
+                own = _dated(session, edit, place, look, dates)
+            new = content(value, kind, at, session.book.date_1904, session.warnings, session.names)
+            write_cell(session, edit, place, new, kind, own, at, places)
             written.append((place, new))
     session.aim(edit, area)
     _note_numeric_text(session, edit, written)
     return area, len(written)
+
+
+def _dated(
+    session: Session, edit: SheetEdit, place: tuple[int, int], look: Look, dates: DateColumns
+) -> Look:
+    """Return a look with the format of the dates next to a cell, where it has none of its own."""
+    code = dates.code(place[1])
+    is_plain = session.styles.code(edit.style(*place)).lower() == "general"
+    if code is None or look.number_format is not None or not is_plain:
+        return look
+    return replace(look, number_format=code)
 
 
 def _keeps_nulls(op: Op) -> bool:
@@ -239,34 +272,56 @@ def write_cell(
     session: Session,
     edit: SheetEdit,
     place: tuple[int, int],
-    new: Content,
+    new: Content | None,
     kind: str,
     look: Look,
     where: str,
     places: set[tuple[int, int]],
-) -> None:
-    """Let a cell hold something; `places` are all cells that the operation writes."""
+) -> bool:
+    """Let a cell hold something, None for what it does; say whether that is another than before.
+
+    `places` are all cells that the operation writes.
+    """
     session.check_writable(edit, *place, where)
     refuse_arrays(edit, place, where, places)
+    if new is None:
+        return _styled(session, edit, place, look)
     header = renamed_header(edit.tables, place, new, where)
     if header is not None:
         session.headers.append(header)
-    put(session, edit, place, new, where)
+    changed = put(session, edit, place, new, where)
     dated = kind in DATE_FORMATS and look.number_format is None and new.kind == "number"
     if dated and session.styles.code(edit.style(*place)).lower() == "general":
         look = replace(look, number_format=DATE_FORMATS[kind])
+    _styled(session, edit, place, look)
+    return changed
+
+
+def _styled(session: Session, edit: SheetEdit, place: tuple[int, int], look: Look) -> bool:
     if not look.empty:
         edit.set_style(*place, session.styles.derive(edit.style(*place), look))
+    return False
+
+
+def clear_spill(session: Session, edit: SheetEdit, place: tuple[int, int]) -> None:
+    """Empty what the formula of a cell has spilled over: it goes with the formula."""
+    if cleared := edit.clear_spill(*place):
+        session.aim(edit, Area(*place, *cleared[-1]))
 
 
 def put(
     session: Session, edit: SheetEdit, place: tuple[int, int], new: Content, where: str
-) -> None:
+) -> bool:
     """Let a cell hold something; a formula is fitted into the workbook first."""
     if new.kind == "formula":
         new = fitted(session, edit, place, new, where)
-    if edit.set_content(*place, new) and new.array == "dynamic":
+    if edit.holds(*place, new):
+        return False
+    clear_spill(session, edit, place)
+    edit.set_content(*place, new)
+    if new.array == "dynamic":
         edit.patch(*place).content = replace(new, spill=mark(session.book))
+    return True
 
 
 def refuse_arrays(
@@ -277,10 +332,7 @@ def refuse_arrays(
         if not array.area.has(*place):
             continue
         if array.dynamic and place == array.anchor:
-            for cell in array.area.cells():
-                if cell != place and edit.formula(*cell) is None:
-                    edit.set_content(*cell, EMPTY)  # what had spilled goes with its formula
-            return
+            return  # what has spilled goes with its formula
         if not places.issuperset(array.area.cells()):
             raise problem(
                 "op_conflict",
@@ -331,6 +383,7 @@ def clear_range(session: Session, op: Op) -> str:
         if what != "styles":
             refuse_arrays(edit, place, f"{op.where}.range", inside)
             renamed_header(edit.tables, place, EMPTY, f"{op.where}.range")
+            clear_spill(session, edit, place)
             edit.set_content(*place, EMPTY)
         if what != "values":
             edit.set_style(*place, 0)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Collection
 
 from backshop.base import limits
+from backshop.formats.figure.plain import exact_text
 from backshop.formats.protocol import Json
 from backshop.formats.warning import Warnings
 from backshop.formats.write.operation import problem, strip_controls
 
 from ..book import number_format
 from ..book.cell_xml import EMPTY, Content
-from ..syntax import formula
+from ..syntax import foreign, formula
 
 TYPES = (
     "auto",
@@ -47,8 +49,15 @@ def check_type(kind: Json, where: str) -> str:
     return kind
 
 
-def content(value: Json, kind: str, where: str, date_1904: bool, warnings: Warnings) -> Content:
-    """Return what the cell is to hold.
+def content(
+    value: Json,
+    kind: str,
+    where: str,
+    date_1904: bool,
+    warnings: Warnings,
+    names: Collection[str] = (),
+) -> Content:
+    """Return what the cell is to hold; `names` are those the workbook gives, in small letters.
 
     Raises:
         FormatError: `bad_value`, `bad_type`, `too_large`, `unsafe_formula`.
@@ -74,15 +83,30 @@ def content(value: Json, kind: str, where: str, date_1904: bool, warnings: Warni
             text = strip_controls(value, warnings, where).strip()
             braced = re.fullmatch(r"\{(=.*)\}", text, re.S)  # as Excel shows an array formula
             array = "fixed" if braced or kind == "array_formula" else ""
-            return Content(
-                "formula", formula.stored(braced[1] if braced else text, where), 0, array
-            )
+            found = _in_english(braced[1] if braced else text, where, warnings, names)
+            return Content("formula", formula.stored(found, where), 0, array)
     serial = (
         number_format.serial_of(kind, value.strip(), date_1904) if isinstance(value, str) else None
     )
     if serial is None:
         raise problem("bad_value", where, f"this is no ISO 8601 {kind} the workbook can hold")
-    return Content("number", number_format.number_text(serial))
+    return Content("number", exact_text(serial))
+
+
+def _in_english(text: str, where: str, warnings: Warnings, names: Collection[str]) -> str:
+    """Return a formula in the writing of files, and say what was written otherwise (F24.17)."""
+    bare = text.removeprefix("=").strip()
+    if len(bare) > formula.MAX_CHARS:
+        return text
+    numbered = foreign.by_numbers(bare)
+    if numbered is not None:
+        what = f"{numbered} names a cell by numbers: cells are named by letters, such as C2"
+        raise problem("bad_value", where, what, ["R2C3 is $C$2", "RC[-1] is the cell to the left"])
+    found = foreign.corrected(bare, names)
+    if found.changes:
+        warnings.add("formula_corrected", where=f"={found.text} ({', '.join(found.changes)})")
+        return f"={found.text}"
+    return text
 
 
 def _guess(value: Json) -> str:
@@ -120,7 +144,7 @@ def _number(value: Json, where: str) -> str:
         number = math.inf
     if not math.isfinite(number):
         raise problem("bad_value", where, "the number is too large for a cell")
-    return number_format.number_text(value if abs(number) < 1e15 else number)
+    return exact_text(value if abs(number) < 1e15 else number)
 
 
 def _boolean(value: Json, where: str) -> str:

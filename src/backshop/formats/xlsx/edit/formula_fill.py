@@ -47,7 +47,8 @@ def _formula(session: Session, op: Op, area: Area) -> Content:
     """Return the formula of the first cell, checked for all of them."""
     where = f"{op.where}.formula"
     given = str(op.args["formula"])
-    new = content(given, "formula", where, session.book.date_1904, session.warnings)
+    book, names = session.book, session.names
+    new = content(given, "formula", where, book.date_1904, session.warnings, names)
     if new.kind != "formula" or new.array:
         cell = {"cell": str(area), "value": given.strip().strip("{}"), "type": "array_formula"}
         call = {"op": "set_cells", "sheet": op.args["sheet"], "cells": [cell]}

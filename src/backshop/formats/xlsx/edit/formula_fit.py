@@ -21,11 +21,14 @@ from ..book.workbook import Table
 from ..calculation.precedent import table_area
 from ..calculation.spill import spills
 from ..calculation.vocabulary import Vocabulary
-from ..syntax.address import cell_name
+from ..syntax.address import MAX_COL, MAX_ROW, Area, cell_name
 from ..syntax.expression import Reading, Shape, parse
-from ..syntax.formula import Token, join, tokens
+from ..syntax.foreign import ENGLISH
+from ..syntax.formula import Token, as_written, join, tokens
+from ..syntax.function import DYNAMIC
 from ..syntax.signature import SIGNATURES
 from .session import Session
+from .structure import uses_function
 
 _MARKED = ("_xlfn.", "_xlws.", "_xludf.", "_xll.", "_xlpm.", "_xlop.")
 _WORDS = frozenset({"TRUE", "FALSE"})
@@ -46,14 +49,44 @@ def fitted(
     pieces = fit.checked(tokens(new.text))
     text = join(pieces)
     many = spills(text) or fit.holds_arrays(pieces)
-    reading = Reading(fit.width)
+    reading = Reading(fit.width, fit.area)
     shape = reading.shape(parse(text))
     if shape >= Shape.RANGE and not (many or new.array):
         raise fit.ambiguous(pieces)
-    array = new.array or ("dynamic" if many or reading.needs_array else "")
+    several = many or reading.needs_array or shape > Shape.ONE
+    array = new.array or ("dynamic" if several else "")
     if array == "dynamic" and not many:
         session.warnings.add("array_formula", where=f"{edit.sheet.name}!{cell_name(*place)}")
     return replace(new, text=join(_without_at(pieces, wrapped=bool(array))), array=array)
+
+
+def fitted_rule(
+    session: Session, edit: SheetEdit, place: tuple[int, int], text: str, where: str
+) -> str:
+    """Return the formula of a rule as the workbook stores it; Excel takes no tables in these.
+
+    Raises:
+        FormatError: `unknown_sheet`, `bad_value`.
+    """
+    pieces = tokens(text)
+    table = next((token for token in pieces if token.kind == "table"), None)
+    if table is not None:
+        what = f"a rule names cells, not the columns of a table: {table.text}"
+        raise problem("bad_value", where, what, ["$B$2:$B$9, or a name of the workbook"])
+    if any(token.text == "{" for token in pieces):
+        raise problem("bad_value", where, "a rule takes no list in braces; name cells that hold it")
+    fit = _Fit(session, session.vocabulary, edit, place, where)
+    return join(_without_at(fit.checked(pieces), wrapped=False))
+
+
+def fitted_name(session: Session, edit: SheetEdit, text: str, where: str) -> str:
+    """Return the formula of a name as the workbook stores it; it stands in no cell.
+
+    Raises:
+        FormatError: `unknown_sheet`, `bad_value`, with the right form in the hints.
+    """
+    fit = _Fit(session, session.vocabulary, edit, (MAX_ROW, MAX_COL), where)
+    return join(_without_at(fit.checked(tokens(text)), wrapped=False))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +122,12 @@ class _Fit:
         known = token.body in SIGNATURES or name.lower().startswith(_MARKED)
         if known or name.lower() in self.words.names:
             return
+        if uses_function(self.session.book, name):
+            return  # macros define it
         what = f"there is no function {name}: functions are written in English"
-        raise self._refused(what, nearest(token.body, SIGNATURES, _NEAR))
+        english = ENGLISH.get(token.body)
+        hints = [english] if english else nearest(token.body, SIGNATURES, _NEAR)
+        raise self._refused(what, hints)
 
     def _check_name(self, token: Token) -> None:
         word = token.body.lower()
@@ -152,35 +189,45 @@ class _Fit:
 
     def width(self, token: Token) -> Shape:
         """Say whether a token stands for one cell or several."""
+        area = self.area(token)
+        if area is not None:
+            return Shape.RANGE if area.count > 1 else Shape.ONE
+        refers = self.words.refers.get(token.body.lower()) if token.kind == "name" else None
+        if refers is None:
+            return Shape.ONE
+        leads = Reading(lambda t: Shape.ONE if t.kind == "name" else self.width(t), self.area)
+        return min(leads.shape(parse(refers)), Shape.PERHAPS)
+
+    def area(self, token: Token) -> Area | None:
+        """Return the cells that a token names, also by a name or a table."""
+        word = token.body.lower()
         match token.kind:
             case "ref":
-                area = token.area
-                return Shape.RANGE if area and area.count > 1 else Shape.ONE
-            case "name":
-                refers = self.words.refers.get(token.body.lower())
-                if refers is None:
-                    return Shape.RANGE if token.body.lower() in self.words.tables else Shape.ONE
-                inner = tokens(refers)
-                if len(inner) == 1 and inner[0].kind in {"ref", "table"}:
-                    return self.width(inner[0])
-                leads = Reading(lambda t: Shape.ONE if t.kind == "name" else self.width(t))
-                return min(leads.shape(parse(refers)), Shape.PERHAPS)
-            case "table":
-                table = self.words.tables.get(token.body.lower())
+                return token.area
+            case "name" if word in self.words.refers:
+                inner = tokens(self.words.refers[word])
+                is_plain = len(inner) == 1 and inner[0].kind in {"ref", "table"}
+                return self.area(inner[0]) if is_plain else None
+            case "name" if word in self.words.tables:
+                return self.words.tables[word][1].data
+            case "table" if word in self.words.tables:
                 inside = token.text[len(token.body) :]
-                area = table_area(table[1], inside, self.place[0]) if table else None
-                return Shape.RANGE if area and area.count > 1 else Shape.ONE
-        return Shape.ONE
+                return table_area(self.words.tables[word][1], inside, self.place[0])
+        return None
 
     def holds_arrays(self, pieces: Iterable[Token]) -> bool:
         """Whether a formula gives names to ranges: such formulas are array formulas in Excel."""
         pieces = list(pieces)
         names = any(t.kind == "function" and t.body in _HOLD_ARRAYS for t in pieces)
-        return names and any(self.width(t) > Shape.ONE for t in pieces)
+        return names and any(self._is_wide(t) for t in pieces)
+
+    def _is_wide(self, token: Token) -> bool:
+        leads = token.kind == "function" and token.body in DYNAMIC
+        return leads or token.text == "{" or self.width(token) > Shape.ONE
 
     def ambiguous(self, pieces: list[Token]) -> FormatError:
         """Return the refusal of a formula that gives one cell several values."""
-        text = join(_without_at(pieces, wrapped=False))
+        text = as_written(join(_without_at(pieces, wrapped=False)))
         wide = next((t.text for t in pieces if self.width(t) > Shape.ONE), "A1:A9")
         cell = cell_name(*self.place)
         call = {"cell": cell, "value": f"={text}", "type": "array_formula"}

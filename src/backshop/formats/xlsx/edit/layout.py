@@ -4,23 +4,15 @@ from __future__ import annotations
 
 from lxml import etree
 
+from backshop.formats.figure.plain import exact_text
 from backshop.formats.write.operation import problem
 
-from ..book.element_order import insert_in_order
-from ..book.number_format import number_text
+from ..book.element_order import SHEET_ORDER, insert_in_order
 from ..book.sheet_edit import SheetEdit
 from ..book.workbook import child, children, like, local
 from ..syntax.address import Area, cell_name
 
-ORDER = (
-    *("sheetPr", "dimension", "sheetViews", "sheetFormatPr", "cols", "sheetData", "sheetCalcPr"),
-    *("sheetProtection", "protectedRanges", "scenarios", "autoFilter", "sortState"),
-    *("dataConsolidate", "customSheetViews", "mergeCells", "phoneticPr", "conditionalFormatting"),
-    *("dataValidations", "hyperlinks", "printOptions", "pageMargins", "pageSetup", "headerFooter"),
-    *("rowBreaks", "colBreaks", "customProperties", "cellWatches", "ignoredErrors", "smartTags"),
-    *("drawing", "legacyDrawing", "legacyDrawingHF", "drawingHF", "picture", "oleObjects"),
-    *("controls", "webPublishItems", "tableParts", "extLst"),
-)
+ORDER = SHEET_ORDER
 
 
 def ensure(edit: SheetEdit, name: str) -> etree._Element:
@@ -51,11 +43,16 @@ def merge(edit: SheetEdit, area: Area, where: str) -> bool:
         raise problem(
             "op_conflict", where, f"only the first cell may hold content, not {cell_name(*full[0])}"
         )
+    add_merge(edit, area)
+    return True
+
+
+def add_merge(edit: SheetEdit, area: Area) -> None:
+    """Merge a range of which nothing is merged."""
     parent = ensure(edit, "mergeCells")
     etree.SubElement(parent, like(parent, "mergeCell"), ref=area.span)
     parent.set("count", str(len(children(parent, "mergeCell"))))
     edit.refresh_frame()
-    return True
 
 
 def unmerge(edit: SheetEdit, area: Area) -> list[Area]:
@@ -102,7 +99,7 @@ def set_width(edit: SheetEdit, col: int, width: float) -> bool:
         found = _split(parent, found, col)
     found.set("min", str(col))
     found.set("max", str(col))
-    found.set("width", number_text(width))
+    found.set("width", exact_text(width))
     found.set("customWidth", "1")
     found.attrib.pop("bestFit", "")
     if hidden:
@@ -141,7 +138,7 @@ def set_height(edit: SheetEdit, row: int, height: float) -> bool:
     if same and now_hidden == hidden and tag.get(b"customHeight") in {b"1", b"true"}:
         return False
     changes = edit.row_changes.setdefault(row, {})
-    changes.update({"ht": number_text(height), "customHeight": "1"})
+    changes.update({"ht": exact_text(height), "customHeight": "1"})
     if hidden or now_hidden:
         changes["hidden"] = "1" if hidden else None
     return True

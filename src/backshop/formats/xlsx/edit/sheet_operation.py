@@ -5,6 +5,7 @@ from __future__ import annotations
 from backshop.formats.protocol import Json, Op
 from backshop.formats.write.operation import Arg, as_list, item_fields, problem
 
+from ..book.protection import refusal
 from ..book.sheet_edit import SheetEdit
 from ..book.workbook import child, truth
 from ..calculation.moved_reference import SheetMove
@@ -37,6 +38,7 @@ def rename_sheet(session: Session, op: Op) -> str:
     old, new = str(op.args["sheet"]), str(op.args["new_name"])
     structure.refuse_locked(session.book, op.where)
     sheet = session.book.sheet(old, f"{op.where}.sheet")
+    structure.refuse_macro_sheet(sheet, f"{op.where}.sheet")
     structure.check_name(new, f"{op.where}.new_name")
     other = session.book.find(new)
     if other is not None and other.index != sheet.index:
@@ -50,6 +52,7 @@ def rename_sheet(session: Session, op: Op) -> str:
     session.follow(sheet.name, new)
     session.targets.append(Target(new))
     session.pristine = False
+    _note_macros(session, f"Sheet {sheet.name} is called {new} now", sheet.name)
     return f"sheet {sheet.name} renamed to {new}"
 
 
@@ -57,6 +60,7 @@ def delete_sheet(session: Session, op: Op) -> str:
     """Delete a sheet; what referred to it breaks and is counted."""
     structure.refuse_locked(session.book, op.where)
     sheet = session.book.sheet(str(op.args["sheet"]), f"{op.where}.sheet")
+    structure.refuse_macro_sheet(sheet, f"{op.where}.sheet")
     session.flush()
     session.structural = True
     move, broken = structure.delete(session.book, sheet, f"{op.where}.sheet")
@@ -66,7 +70,15 @@ def delete_sheet(session: Session, op: Op) -> str:
     session.targets.append(Target(sheet.name))
     session.written.pop(sheet.name, None)
     session.expected.pop(sheet.name, None)
+    _note_macros(session, f"Sheet {sheet.name} is gone", sheet.name)
     return f"sheet {sheet.name} deleted"
+
+
+def _note_macros(session: Session, what: str, name: str) -> None:
+    """Say that macros, which stay as they are, may go on naming a sheet (F40.4)."""
+    if structure.has_macros(session.book):
+        said = f"{what}. Macros of the workbook may still speak of {name}: they were not looked at"
+        session.warnings.add("macros_may_name_sheet", where=said)
 
 
 def merge_cells(session: Session, op: Op) -> str:
@@ -108,7 +120,7 @@ def _range(session: Session, op: Op) -> tuple[SheetEdit, Area]:
 def set_column_widths(session: Session, op: Op) -> str:
     """Set the widths of columns, in characters."""
     edit = session.edit(str(op.args["sheet"]), op.where)
-    _refuse_format(edit, "formatColumns", op.where)
+    refuse_format(edit, "formatColumns", op.where)
     names = []
     for index, item in enumerate(as_list(op.args["columns"])):
         at = f"{op.where}.columns[{index}]"
@@ -126,7 +138,7 @@ def set_column_widths(session: Session, op: Op) -> str:
 def set_row_heights(session: Session, op: Op) -> str:
     """Set the heights of rows, in points."""
     edit = session.edit(str(op.args["sheet"]), op.where)
-    _refuse_format(edit, "formatRows", op.where)
+    refuse_format(edit, "formatRows", op.where)
     numbers = []
     for index, item in enumerate(as_list(op.args["rows"])):
         at = f"{op.where}.rows[{index}]"
@@ -146,10 +158,11 @@ def _measure(value: Json, most: float, where: str) -> float:
     return float(value)
 
 
-def _refuse_format(edit: SheetEdit, key: str, where: str) -> None:
+def refuse_format(edit: SheetEdit, key: str, where: str) -> None:
+    """Refuse what a protected sheet does not allow."""
     protection = child(edit.frame.root, "sheetProtection")
     if edit.frame.protected and protection is not None and truth(protection.get(key), True):
-        raise problem("sheet_protected", where, "the sheet is protected against this")
+        raise refusal(edit.frame, where, "the sheet is protected against this")
 
 
 def freeze_panes(session: Session, op: Op) -> str:

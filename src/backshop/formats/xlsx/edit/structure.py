@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from lxml import etree
 
-from backshop.formats.package.relationship import rels_name
+from backshop.formats.package.unused import remove_tree
 from backshop.formats.package.wellformed import xml_allows
 from backshop.formats.write.operation import problem
 
 from ..book.blank import EMPTY_SHEET, SHEET_REL, SHEET_TYPE
-from ..book.workbook import HISTORY, Book, Sheet, child, children, like, truth
+from ..book.protection import structure_protection, way
+from ..book.workbook import HISTORY, Book, Sheet, child, children, like
 from ..calculation.moved_reference import Move, SheetMove, follows
 from ..syntax.address import Area, column_name
-from ..syntax.formula import quote_sheet
+from ..syntax.formula import quote_sheet, tokens
 
 MAX_NAME = 31
 _FORBIDDEN = set("[]:*?/\\")
@@ -39,9 +40,40 @@ def check_name(name: str, where: str) -> None:
 
 def refuse_locked(book: Book, where: str) -> None:
     """Refuse to change the list of sheets of a workbook whose structure is protected."""
-    protection = child(book.root, "workbookProtection")
-    if protection is not None and truth(protection.get("lockStructure")):
-        raise problem("sheet_protected", where, "the structure of the workbook is protected")
+    locked = structure_protection(book)
+    if locked is not None:
+        what = "the structure of the workbook is protected: no sheet comes, goes or is renamed"
+        hints = [way(has_password=bool(locked["password"]))]
+        raise problem("sheet_protected", where, what, hints=hints)
+
+
+def refuse_macro_sheet(sheet: Sheet, where: str) -> None:
+    """Refuse to change a sheet of macros (F40.3)."""
+    if sheet.kind == "macrosheet":
+        raise problem("macro_enabled_read_only", where, "a sheet of macros is never changed")
+
+
+def has_macros(book: Book) -> bool:
+    """Whether a VBA project or a sheet of macros is inside."""
+    return book.package.has_macros or any(sheet.kind == "macrosheet" for sheet in book.sheets)
+
+
+def uses_function(book: Book, name: str) -> bool:
+    """Whether a workbook with macros, which may define functions, calls one of this name."""
+    if not book.package.has_macros:
+        return False
+    texts = (
+        cell.formula.text
+        for sheet in book.sheets
+        if (xml := book.xml(sheet)) is not None
+        for cell in xml.formula_cells()
+        if cell.formula and name.lower() in cell.formula.text.lower()
+    )
+    return any(
+        token.kind == "function" and token.text[:-1].lower() == name.lower()
+        for text in texts
+        for token in tokens(text)
+    )
 
 
 def _list(book: Book) -> etree._Element:
@@ -61,9 +93,17 @@ def add_sheet(book: Book, name: str, position: int | None) -> Sheet:
     folder = book.part.rpartition("/")[0]
     base = f"{folder}/" if folder else ""
     part = package.numbered(f"{base}worksheets/sheet", ".xml")
-    kind = book.in_dialect(SHEET_REL)
     package.put(part, book.in_dialect(EMPTY_SHEET).encode())
     package.set_content_type(part, SHEET_TYPE)
+    return list_sheet(book, name, part, position)
+
+
+def list_sheet(book: Book, name: str, part: str, position: int | None) -> Sheet:
+    """Name a part in the workbook's list of sheets, at a 0-based place, by default the last."""
+    package = book.package
+    folder = book.part.rpartition("/")[0]
+    base = f"{folder}/" if folder else ""
+    kind = book.in_dialect(SHEET_REL)
     link = package.add_rel(book.part, kind, part.removeprefix(base))
     book.__dict__.pop("rels", None)
     parent = _list(book)
@@ -133,27 +173,7 @@ def take_out(book: Book, sheet: Sheet) -> None:
         package.remove_rel(book.part, sheet.rel_id)
     _save(book)
     if sheet.part:
-        _remove_tree(book, sheet.part)
-
-
-def _remove_tree(book: Book, part: str) -> None:
-    """Remove a part and what only it leads to."""
-    package = book.package
-    targets = [package.find(rel.part) for rel in package.rels(part) if rel.part]
-    rels = package.find(rels_name(part))
-    package.remove(part)
-    if rels:
-        package.remove(rels)
-    used = {
-        package.find(rel.part)
-        for name in package.names
-        if not name.endswith(".rels")
-        for rel in package.rels(name)
-        if rel.part
-    }
-    for target in dict.fromkeys(targets):
-        if target and target not in used and target in package:
-            _remove_tree(book, target)
+        remove_tree(package, sheet.part)
 
 
 def follow(book: Book, move: Move) -> int:
@@ -162,7 +182,7 @@ def follow(book: Book, move: Move) -> int:
     total = 0
     for part in package.names:
         if follows(part):
-            result, count = move.rewrite(package.read(part))
+            result, count = move.rewrite(part, package.read(part))
             total += count
             if count:
                 package.put(part, result)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from backshop.formats.write.operation import problem
 
 from ..book.cell_xml import Content
+from ..book.table_text import header_attribute, header_text
 from ..book.workbook import Book, Table, child, children
 from ..calculation.moved_reference import ColumnMove
 
@@ -45,10 +46,10 @@ def rename_headers(book: Book, headers: list[Header]) -> list[ColumnMove]:
     for header in headers:
         root = book.package.xml(header.table.part)
         columns = children(child(root, "tableColumns"), "tableColumn")
-        old = columns[header.column].get("name") or ""
+        old = header_text(columns[header.column].get("name") or "")
         if old == header.name:
             continue
-        columns[header.column].set("name", header.name.replace("\n", "_x000a_"))
+        columns[header.column].set("name", header_attribute(header.name))
         book.package.put_xml(header.table.part, root)
         moves.append(ColumnMove(header.table.name, old, header.name))
     return moves

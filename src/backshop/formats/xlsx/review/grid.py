@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 from backshop.base import limits
 from backshop.formats.errors import fail
-from backshop.formats.package.package import Package
+from backshop.formats.figure.plain import exact_text, plain_text
 from backshop.formats.protocol import Json, JsonObject, Source
 from backshop.formats.warning import Warnings
 
-from ..book import number_format
+from ..alignment.counterpart import same_meaning
+from ..alignment.line_run import SheetLines
 from ..book.array import Unshown, spread_formulas
 from ..book.extent import Extent, Opened, opened
 from ..book.frame import Frame
+from ..book.opening import open_book
 from ..book.sheet_xml import RawCell, RowSpan, SheetXml, attributes, row_pairs
+from ..book.shown_text import shown_text
 from ..book.workbook import Book, Sheet, child, children
-from ..edit.effect import only_appended
 from ..read import choose_sheet
 from ..style import look_words
 from ..style.look import Looks
 from ..syntax.address import MAX_COL, MAX_ROW, WHOLE, Area, cell_name, column_name
+from .aligned import Aligned, Pair, aligned
 
 
 def extract_grid(
@@ -51,7 +55,7 @@ def extract_grid(
         "sheet": chosen.name,
         "row_count": used.row2 if used else 0,
         "col_count": used.col2 if used else 0,
-        "cells": _cells(book, xml, area, size),
+        **_cells(book, xml, area, size),
         "merges": [str(merge) for merge in frame.merges if merge.meets(area)] if frame else [],
         "column_widths": _widths(frame, area),
         "row_heights": _heights(xml, area, size),
@@ -59,23 +63,31 @@ def extract_grid(
     }
 
 
-def _cells(book: Book, xml: SheetXml | None, area: Area, size: Extent) -> list[Json]:
+def _cells(book: Book, xml: SheetXml | None, area: Area, size: Extent) -> JsonObject:
+    """Return the cells row by row, None where there is nothing, and the looks they have.
+
+    A row ends with its last cell; a cell names its look by its place in the list, the first one
+    is that of cells that say none and is not named.
+    """
     looks = Looks(book)
-    known: dict[int, JsonObject] = {}
+    styles: list[Json] = [{}]
+    known: dict[int, int] = {0: 0}
     last = min(area.row2, size.used.row2) if size.used else area.row1 - 1
-    grid: list[list[Json]] = [[_blank()] * area.width for _ in range(max(0, last - area.row1 + 1))]
+    grid: list[list[Json]] = [[] for _ in range(max(0, last - area.row1 + 1))]
     for row in size.rows(xml, area.row1, last) if xml else ():
         for cell in xml.cells(row, area.col1, area.col2) if xml else ():
             if cell.style not in known:
-                known[cell.style] = looks.describe(cell.style) if cell.style else {}
-            grid[row.number - area.row1][cell.col - area.col1] = _cell(
-                book, cell, _formula(book, xml, cell, size.unshown), known[cell.style]
-            )
-    return [*grid]
-
-
-def _blank() -> JsonObject:
-    return {"value": None, "type": "blank", "formula": None, "display": "", "style": {}}
+                look = looks.describe(cell.style)
+                known[cell.style] = len(styles) if look else 0
+                styles.extend([look] if look else [])
+            formula = _formula(book, xml, cell, size.unshown)
+            made = _cell(book, cell, formula, known[cell.style])
+            line = grid[row.number - area.row1]
+            at = cell.col - area.col1
+            if made is not None:
+                line.extend([None] * (at + 1 - len(line)))
+                line[at] = made
+    return {"cells": [*grid], "styles": styles}
 
 
 def _formula(book: Book, xml: SheetXml | None, cell: RawCell, unshown: Unshown) -> str | None:
@@ -90,26 +102,29 @@ def _waits(book: Book, cell: RawCell, formula: str | None) -> bool:
     return formula is not None and (cell.formula is None or book.is_uncached(cell))
 
 
-def _cell(book: Book, cell: RawCell, formula: str | None, style: JsonObject) -> JsonObject:
+def _cell(book: Book, cell: RawCell, formula: str | None, style: int) -> JsonObject | None:
+    """Return what a cell shows; None for one that holds nothing and looks like any other."""
     value = book.value(cell)
     raw: Json = value.text
-    display = f"{{={formula}}}" if _waits(book, cell, formula) else value.text
+    code, _ = book.formats.of(cell.style)
     if value.kind == "blank":
         raw = None
     elif value.kind == "boolean":
         raw = bool(value.number)
     elif value.kind == "number":
         raw = value.number
-    if value.number is not None and value.kind in {"number", "date"}:
-        code, _ = book.formats.of(cell.style)
-        display = number_format.display(value.number, code, book.date_1904)
-    return {
+    waits = _waits(book, cell, formula)
+    shown = f"{{={formula}}}" if waits else shown_text(book, value, code)
+    if value.kind == "blank" and formula is None and not style:
+        return None
+    found: dict[str, Json] = {
         "value": int(raw) if isinstance(raw, float) and raw == int(raw) else raw,
         "type": value.kind,
-        "formula": None if formula is None else f"={formula}",
-        "display": display,
-        "style": style,
+        "display": shown,
     }
+    if formula is not None:
+        found["formula"] = f"={formula}"
+    return {**found, "style": style} if style else found
 
 
 def _widths(frame: Frame | None, area: Area) -> dict[str, Json]:
@@ -136,7 +151,7 @@ def _heights(xml: SheetXml | None, area: Area, size: Extent) -> dict[str, Json]:
 
 def extract_lines(source: Source) -> list[str]:
     """Return one line per filled row of every sheet (F29.1)."""
-    book = Book(Package.open(source))
+    book = open_book(source)
     lines = []
     for sheet in book.sheets:
         xml = book.xml(sheet)
@@ -163,6 +178,8 @@ def _line_text(book: Book, cell: RawCell, formula: str | None) -> str:
 # --- differences (F29.5) ------------------------------------------------------------------------
 
 CHANGES = ("value", "formula", "result", "style")
+_NO_LOOKS: tuple[JsonObject, JsonObject, list[Json]] = ({}, {}, [])
+_WENT = "went with its row or column"
 _KIND_WORDS = {"number": "number", "string": "text", "boolean": "truth value", "error": "error"}
 _FORMULA_WORDS = {
     "changed": "formula changed",
@@ -176,33 +193,40 @@ _FORMULA_WORDS = {
 def diff_cells(
     before: Source, after: Source, skip: int = 0, limit: int = limits.CELLS_DIFFERING_LISTED
 ) -> JsonObject:
-    """Return what differs between two workbooks, cell by cell; rows are not aligned.
+    """Return what differs between two workbooks: lines that came or went, then cell by cell.
 
     Every changed cell is counted, sheet by sheet; of all of them in order those are listed that
-    come after the first `skip`, at most `limit`.
+    come after the first `skip`, at most `limit`. What only follows lines is not changed.
     """
-    old, new = Book(Package.open(before)), Book(Package.open(after))
-    same = same_meaning(old, new)
+    both = aligned(before, after)
+    same = same_meaning(both.moved.book, both.new.book)
+    lines = both.told()
     sheets: list[Json] = []
     seen, end = 0, skip + limit
-    for first, second in sheet_pairs(old, new):
+    for pair in both.pairs:
         tally = _Tally(max(0, skip - seen), max(0, end - seen))
-        for change in _changes(_Side(old, first), _Side(new, second), same):
+        for change in _changes(_Sides.of(both, pair), same):
             tally.take(*change)
         seen += tally.total
-        name = second.name if second else first.name if first else ""
+        first, second = pair
         renamed = first.name if first and second and first.name != second.name else None
-        if tally.total or renamed or not (first and second):
+        if tally.total or renamed or both.of(pair) or not (first and second):
             sheets.append(
                 {
-                    "sheet": name,
+                    "sheet": _name_of(pair),
                     "added": first is None,
                     "removed": second is None,
                     "renamed_from": renamed,
                     **tally.told(),
                 }
             )
-    return {"sheets": sheets, "cell_count": seen, "more": max(0, seen - end)}
+    return {
+        "sheets": sheets,
+        "cell_count": seen,
+        "more": max(0, seen - end),
+        "lines": lines,
+        "following": both.following() if lines else None,
+    }
 
 
 def diff_window(
@@ -213,20 +237,53 @@ def diff_window(
     col_start: int = 0,
     row_count: int = limits.GRID_MAX_ROWS,
     col_count: int = limits.GRID_MAX_COLUMNS,
+    is_before: bool = False,
 ) -> list[Json]:
     """Return the changed cells of one window of a sheet, whatever changed elsewhere (F29.5).
 
-    A sheet goes by the name it has afterwards, one that went by the name it had.
+    The window and the cells are those of the workbook after, or of the one before; a sheet goes by
+    the name it has there, one that only the other has by its own.
     """
-    old, new = opened(before), opened(after)
-    pairs = sheet_pairs(old.book, new.book)
-    wanted = sheet or choose_sheet(new.book, None, Warnings()).name
-    pair = next((one for one in pairs if _name_of(one) == wanted), None)
+    both = aligned(before, after)
+    shown = both.old if is_before else both.new
+    wanted = sheet or choose_sheet(shown.book, None, Warnings()).name
+    pair = next((one for one in both.pairs if _name_of(one, is_before=is_before) == wanted), None)
     if pair is None:
         return []
     area = Area(row_start + 1, col_start + 1, row_start + row_count, col_start + col_count)
-    sides = (_Side(old.book, pair[0], old, area), _Side(new.book, pair[1], new, area))
-    return [change for _, _, change in _changes(*sides, comparable=False)]
+    lines = both.of(pair)
+    found: list[Json] = []
+    if is_before and lines:
+        found += _went(both, pair, area)
+        area = _now(lines, area)
+    for row, col, change in _changes(_Sides.of(both, pair, area), comparable=False):
+        was = lines.was(row, col)
+        if not is_before or not lines:
+            found.append(change)
+        elif was is not None:
+            found.append({**change, "cell": cell_name(*was), "cell_after": cell_name(row, col)})
+    return found
+
+
+def _now(lines: SheetLines, area: Area) -> Area:
+    """Return the cells among which those of a window of before are now."""
+    rows = [now for at in range(area.row1, area.row2 + 1) if (now := lines.rows.now(at))]
+    cols = [now for at in range(area.col1, area.col2 + 1) if (now := lines.columns.now(at))]
+    if not rows or not cols:
+        return Area(MAX_ROW, MAX_COL, MAX_ROW, MAX_COL)
+    return Area(rows[0], cols[0], rows[-1], cols[-1])
+
+
+def _went(both: Aligned, pair: Pair, area: Area) -> Iterator[JsonObject]:
+    """Go through the cells of a window of before that went with their lines."""
+    lines = both.of(pair)
+    side = _Side(both.old.book, both.before(pair), both.old, area)
+    for row in side.rows():
+        for col, cell in side.cells(row).items():
+            is_there = lines.rows.now(row.number) and lines.columns.now(col)
+            if not is_there and (typed := side.shown(cell).typed) is not None:
+                name = cell_name(row.number, col)
+                yield {"cell": name, "kind": "value", "what": _WENT, "before": typed, "after": None}
 
 
 class _Tally:
@@ -267,28 +324,8 @@ class _Tally:
         }
 
 
-def sheet_pairs(old: Book, new: Book) -> list[tuple[Sheet | None, Sheet | None]]:
-    """Match sheets by name, then a single rest on both sides by its part."""
-    names = {sheet.name.lower(): sheet for sheet in old.sheets}
-    pairs: list[tuple[Sheet | None, Sheet | None]] = []
-    fresh = []
-    for sheet in new.sheets:
-        match = names.pop(sheet.name.lower(), None)
-        if match is None:
-            fresh.append(sheet)
-        else:
-            pairs.append((match, sheet))
-    parts = {sheet.part: sheet for sheet in names.values() if sheet.part}
-    for sheet in fresh:
-        twin = parts.pop(sheet.part, None) if sheet.part else None
-        if twin is not None:
-            names.pop(twin.name.lower(), None)
-        pairs.append((twin, sheet))
-    return [*pairs, *((sheet, None) for sheet in names.values())]
-
-
-def _name_of(pair: tuple[Sheet | None, Sheet | None]) -> str:
-    shown = pair[1] or pair[0]
+def _name_of(pair: Pair, *, is_before: bool = False) -> str:
+    shown = (pair[0] or pair[1]) if is_before else (pair[1] or pair[0])
     return shown.name if shown else ""
 
 
@@ -305,6 +342,13 @@ class _Shown(NamedTuple):
     def typed(self) -> str | None:
         """What somebody would have typed: the formula, else the value."""
         return self.text if self.formula is None else self.formula
+
+    @property
+    def seen(self) -> str | None:
+        """The value by the digits that people see."""
+        if self.number is None or self.text is None or self.text != exact_text(self.number):
+            return self.text
+        return plain_text(self.number)
 
 
 class _Side:
@@ -338,6 +382,13 @@ class _Side:
         area = self._area
         return {cell.col: cell for cell in self.xml.cells(row, area.col1, area.col2)}
 
+    def cell(self, row: int, col: int) -> RawCell | None:
+        """Return one cell of the sheet."""
+        if self.xml is None or self._extent is None:
+            return None
+        rows = self._extent.rows(self.xml, row, row)
+        return next((cell for one in rows for cell in self.xml.cells(one, col, col)), None)
+
     def look(self, style: int) -> JsonObject:
         if style not in self._known:
             self._known[style] = self._looks.whole(style)
@@ -369,29 +420,40 @@ class _Side:
         ]
 
 
-def _changes(
-    before: _Side, after: _Side, comparable: bool
-) -> Iterator[tuple[int, int, JsonObject]]:
+@dataclass(frozen=True)
+class _Sides:
+    """Two versions of a sheet with the same lines, and the first one as it was."""
+
+    before: _Side
+    after: _Side
+    origin: _Side
+    lines: SheetLines
+
+    @classmethod
+    def of(cls, both: Aligned, pair: Pair, area: Area | None = None) -> _Sides:
+        """Open a sheet on both sides, whole or in a window."""
+        books = (both.moved, pair[0]), (both.new, pair[1])
+        one, two = (_Side(book.book, sheet, book if area else None, area) for book, sheet in books)
+        origin = _Side(both.old.book, both.before(pair), both.old)
+        return cls(one, two, origin if both.lines else one, both.of(pair))
+
+    @property
+    def is_reshaped(self) -> bool:
+        """Whether formulas of the first version followed lines, of this sheet or another."""
+        return self.origin is not self.before
+
+    def was(self, row: int, col: int) -> tuple[int, int] | None:
+        """Return where a cell was before; None for one that came with its line."""
+        return self.lines.was(row, col) if self.lines else (row, col)
+
+
+def _changes(sides: _Sides, comparable: bool) -> Iterator[tuple[int, int, JsonObject]]:
     """Go through the changed cells: row and column from 1, and what changed."""
-    compared = _Compared(before, after)
+    compared = _Compared(sides)
+    before, after = sides.before, sides.after
     for row, one, two in row_pairs(before.rows(), after.rows()):
         if not (comparable and one and two and _equal(before.xml, one, after.xml, two)):
             yield from compared.row(row, one, two)
-
-
-def same_meaning(old: Book, new: Book) -> bool:
-    """Whether the same bytes of a row mean the same in both workbooks."""
-    for kind in ("sharedStrings", "styles"):
-        first, second = old.related(kind), new.related(kind)
-        one = old.package.read(first) if first else b""
-        two = new.package.read(second) if second else b""
-        if one == two:
-            continue
-        if kind != "styles" or not one or not two:
-            return False
-        if not only_appended(old.package.xml(first or ""), new.package.xml(second or "")):
-            return False
-    return True
 
 
 def _equal(before: SheetXml | None, left: RowSpan, after: SheetXml | None, right: RowSpan) -> bool:
@@ -403,8 +465,8 @@ def _equal(before: SheetXml | None, left: RowSpan, after: SheetXml | None, right
 class _Compared:
     """Two sheets, cell by cell; formula, result and look are three things."""
 
-    def __init__(self, before: _Side, after: _Side) -> None:
-        self._before, self._after = before, after
+    def __init__(self, sides: _Sides) -> None:
+        self._sides, self._before, self._after = sides, sides.before, sides.after
         self._looks: dict[tuple[int, int], tuple[JsonObject, JsonObject, list[Json]]] = {}
 
     def row(
@@ -412,19 +474,28 @@ class _Compared:
     ) -> Iterator[tuple[int, int, JsonObject]]:
         olds, news = self._before.cells(left), self._after.cells(right)
         for col in sorted(olds.keys() | news.keys()):
-            change = self._cell(row, col, olds.get(col), news.get(col))
+            was = self._sides.was(row, col)
+            change = self._cell((row, col), was, olds.get(col), news.get(col))
             if change:
-                yield row, col, {"cell": cell_name(row, col), **change}
+                has_moved = was is not None and was != (row, col)
+                moved = {"cell_before": cell_name(*was)} if was and has_moved else {}
+                yield row, col, {"cell": cell_name(row, col), **moved, **change}
 
     def _cell(
-        self, row: int, col: int, old: RawCell | None, new: RawCell | None
+        self,
+        place: tuple[int, int],
+        was: tuple[int, int] | None,
+        old: RawCell | None,
+        new: RawCell | None,
     ) -> JsonObject | None:
         one, two = self._before.shown(old), self._after.shown(new)
-        looks = self._look(one.style, two.style)
+        looks = self._look(one.style, two.style) if was else _NO_LOOKS
         if one.formula != two.formula:
-            found = _formula_change(one, two)
+            found = _formula_change(self._past(one, was), two)
         elif _is_other(one, two, bool(looks[2])):
-            found = _content_change(one, two, one.formula or self._covered(row, col))
+            found = self._filled(place, was, one, two) or _content_change(
+                one, two, two.formula or self._covered(*place)
+            )
         elif looks[2]:
             pair = {"before": looks[0], "after": looks[1]}
             return {"kind": "style", "what": "look changed", **pair, "formats": looks[2]}
@@ -433,10 +504,34 @@ class _Compared:
         has_both = self._before.xml is not None and self._after.xml is not None
         return found | ({"formats": looks[2]} if looks[2] and has_both else {})
 
+    def _past(self, shown: _Shown, was: tuple[int, int] | None) -> _Shown:
+        """Return what a cell held, in the words it had then: its references did not follow yet."""
+        if shown.formula is None or was is None or not self._sides.is_reshaped:
+            return shown
+        cell = self._sides.origin.cell(*was)
+        return self._sides.origin.shown(cell)
+
     def _covered(self, row: int, col: int) -> str | None:
         """Return the formula whose results both cells show, None when one of them is typed."""
         here = self._after.covering(row, col)
         return here if here is not None and self._before.covering(row, col) is not None else None
+
+    def _filled(
+        self, place: tuple[int, int], was: tuple[int, int] | None, one: _Shown, two: _Shown
+    ) -> dict[str, Json] | None:
+        """Say that a formula fills a cell that was empty, or one no more that it filled."""
+        if one.formula is not None or two.formula is not None:
+            return None
+        pair = _values(one, two)
+        left = self._before.covering(*was) if was else None
+        right = self._after.covering(*place)
+        if one.text is None and left is None and right is not None:
+            what = "filled by a formula beside it"
+        elif two.text is None and right is None and left is not None:
+            what = "no longer filled by a formula beside it"
+        else:
+            return None
+        return {"kind": "result", "what": what, **pair, "formula": right or left}
 
     def _look(self, old: int, new: int) -> tuple[JsonObject, JsonObject, list[Json]]:
         if (old, new) not in self._looks:
@@ -457,7 +552,7 @@ def _is_other(one: _Shown, two: _Shown, looks_other: bool) -> bool:
 
 def _content_change(one: _Shown, two: _Shown, formula: str | None) -> dict[str, Json]:
     """Say what became of a value; that of a formula, which is the same, is its result."""
-    pair: dict[str, Json] = {"before": one.text, "after": two.text}
+    pair = _values(one, two)
     turned = ""
     if one.text == two.text:  # 1 and the text 1 look the same, and do not add up the same
         turned = f" from {_KIND_WORDS[one.kind]} to {_KIND_WORDS[two.kind]}"
@@ -480,13 +575,21 @@ def _formula_change(one: _Shown, two: _Shown) -> dict[str, Json]:
         change = "removed" if two.typed is None else "to_value"
     else:
         change = "added" if one.typed is None else "from_value"
+    values = _values(one, two)
     found: dict[str, Json] = {
         "kind": "formula",
         "what": _FORMULA_WORDS[change],
-        "before": one.typed,
-        "after": two.typed,
+        "before": values["before"] if one.formula is None else one.formula,
+        "after": values["after"] if two.formula is None else two.formula,
         "formula_change": change,
     }
     if one.text != two.text:
-        found["results"] = {"before": one.text, "after": two.text}
+        found["results"] = {**values}
     return found
+
+
+def _values(one: _Shown, two: _Shown) -> dict[str, Json]:
+    """Return two values as people read them; every digit where only the last ones differ."""
+    is_told = one.text == two.text or one.seen != two.seen
+    before, after = (one.seen, two.seen) if is_told else (one.text, two.text)
+    return {"before": before, "after": after}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from typing import get_args
 
 from backshop.formats.diff import part_diff
 from backshop.formats.package.guard import Element
@@ -12,6 +13,9 @@ from backshop.formats.protocol import JsonObject
 from ..book.sheet_xml import SheetXml
 from ..book.workbook import Book, child, children, local
 from ..review.other_change import Knowledge
+from ..rule.difference import strip
+from ..rule.entry import RuleKind
+from .rule_change import ELEMENTS, told_rules
 
 _OPEN_TAB = ("activeTab", "firstSheet")
 _NOT_HERE = frozenset({"sheets", "definedNames", "bookViews"})
@@ -20,9 +24,16 @@ _NOT_HERE = frozenset({"sheets", "definedNames", "bookViews"})
 class Rest(Knowledge):
     """What the slots of sheets, names and tables do not tell, by the parts of the package."""
 
-    def __init__(self, old: Book, new: Book, told: dict[str, frozenset[str]]) -> None:
+    def __init__(
+        self,
+        old: Book,
+        new: Book,
+        told: dict[str, frozenset[str]],
+        drawn: dict[str, set[tuple[str, ...]]],
+    ) -> None:
         super().__init__(old, new)
         self._elements = told  # by the part of a sheet: elements that slots tell
+        self._changed = drawn  # by the part of a sheet: charts and pictures that slots tell
         self.metadata_grew = _grew(old, new)
 
     @property
@@ -49,11 +60,33 @@ class Rest(Knowledge):
             return self._books[0].related("styles") is None
         if part == book.related("sheetMetadata"):
             return self.metadata_grew
-        return super()._is_told(part, is_new)
+        sheet = self._drawn.sheet_of(part, is_new)
+        if sheet is not None and sheet.sheets[1].part in self._changed:
+            return True
+        return self._is_attached(part, is_new) or super()._is_told(part, is_new)
+
+    def _is_attached(self, part: str, is_new: bool) -> bool:
+        """Whether a part holds notes that slots tell one by one."""
+        return part in self._noted[is_new]
+
+    def _of_drawing(self, pair: part_diff.Pair) -> part_diff.Found:
+        sheet = self._drawn.sheet_of(pair.new_name, True)
+        if sheet is not None and sheet.sheets[1].part in self._changed:
+            return self._drawn.leftover(pair)
+        return super()._of_drawing(pair)
+
+    def _of_chart(self, pair: part_diff.Pair) -> part_diff.Found:
+        found = self._drawn.chart_pair(pair.new_name)
+        known = self._changed.get(found[0].sheets[1].part or "", set()) if found else set()
+        if found and (found[1].sort, found[1].id) in known:
+            return []
+        return super()._of_chart(pair)
 
     def _told(self, pair: part_diff.Pair) -> part_diff.Found | None:
         new = self._books[1]
         if pair.new_name == new.related("sharedStrings"):
+            return []
+        if self._is_attached(pair.new_name, True) and self._is_attached(pair.old_name, False):
             return []
         if pair.new_name == new.related("sheetMetadata") and self.metadata_grew:
             return []
@@ -64,6 +97,10 @@ class Rest(Knowledge):
 
     def _of_sheet(self, pair: part_diff.Pair, old: SheetXml, new: SheetXml) -> part_diff.Found:
         told = self._elements.get(pair.new_name, frozenset())
+        for kind in get_args(RuleKind):
+            if told_rules(kind) in told:
+                told -= {ELEMENTS[kind]}
+                strip((pair.old, pair.new), kind)
         return part_diff.groups(pair, told | {"sheetData"})
 
     def _of_workbook(self, pair: part_diff.Pair) -> part_diff.Found:

@@ -16,15 +16,23 @@ Key = tuple[str, ...]
 BLANK: Key = ()
 SPILLED = "spilled"
 _TAG = re.compile(rb"<(/?)(?:[\w.\-]+:)?([\w.\-]+)([^>]*?)(/?)>([^<]*)")
+_TABLE_PLACES = frozenset({b"ref", b"r1", b"r2"})  # of a data table
 _BLOCK = 8  # bits; formulas over several cells are looked up in blocks of 256 rows
 
 
 class CellSide:
     """One version of a sheet: what its cells hold and which formats they have."""
 
-    def __init__(self, book: Book, xml: SheetXml, told: Callable[[str], str]) -> None:
+    def __init__(
+        self,
+        book: Book,
+        xml: SheetXml,
+        told: Callable[[str], str],
+        placed: Callable[[str], str] = str,
+    ) -> None:
         self.book, self.xml = book, xml
         self._told = told  # a formula in the names of the workbook before
+        self._placed = placed  # a place of the sheet in names of it
         self._runs: dict[bytes, str] = {}
 
     def cells(self, row: RowSpan | None) -> dict[int, RawCell]:
@@ -36,8 +44,10 @@ class CellSide:
         if cell is not None and cell.formula is not None:
             return self._formula(cell)
         if self.areas and (over := self.over(row, col)) is not None:
-            return (SPILLED, *over)
-        return BLANK if cell is None else self._value(cell)
+            return (SPILLED, *map(self._placed, over))
+        if cell is None or self._is_spilled(row, col):
+            return BLANK
+        return self._value(cell)
 
     def formula(self, cell: RawCell | None) -> str | None:
         """Return the formula of a cell in the names of its own workbook."""
@@ -53,6 +63,13 @@ class CellSide:
         value = self.book.value(cell)
         return None if value.kind == "blank" else value.text
 
+    def seen(self, cell: RawCell | None) -> str | None:
+        """Return what a person reads, a number by the digits that people see (F8.10)."""
+        if cell is None or self.formula(cell) is not None:
+            return self.text(cell)
+        value = self.book.value(cell)
+        return None if value.kind == "blank" else value.seen
+
     def raw(self, cell: RawCell) -> bytes:
         """Return the bytes of a cell."""
         return self.xml.data[cell.start : cell.end]
@@ -61,13 +78,17 @@ class CellSide:
         formula = cell.formula
         assert formula is not None, "only cells with a formula are asked"
         text = self._told(self.book.formula(cell, self.xml) or "")
-        if formula.kind == "array":
-            return "formula", text, "array", formula.ref or "", str(cell.meta)
+        if formula.kind == "array":  # one that spills fills what it needs: that merely follows
+            ref = "" if cell.meta else self._placed(formula.ref or "")
+            return "formula", text, "array", ref, str(cell.meta)
         if formula.kind == "dataTable":
             found = self.xml.words.formula.search(self.raw(cell))
             said = sorted(attributes(found[1]).items()) if found else []
-            return "formula", text, repr(said)
+            return "formula", text, repr([(key, self._said(key, value)) for key, value in said])
         return "formula", text
+
+    def _said(self, key: bytes, value: bytes) -> bytes:
+        return self._placed(value.decode()).encode() if key in _TABLE_PLACES else value
 
     def _value(self, cell: RawCell) -> Key:
         value = self.book.value(cell)
@@ -89,11 +110,20 @@ class CellSide:
 
     @cached_property
     def areas(self) -> dict[tuple[int, int], tuple[Area, Key]]:
-        """The formulas over several cells by where they stand."""
+        """The formulas over several given cells by where they stand."""
         return {
             (cell.row, cell.col): (area, self._formula(cell))
             for area, cell in spread_formulas(self.xml)
+            if not cell.meta
         }
+
+    @cached_property
+    def _spills(self) -> list[Area]:
+        return [area for area, cell in spread_formulas(self.xml) if cell.meta]
+
+    def _is_spilled(self, row: int, col: int) -> bool:
+        """Whether a cell shows a value that a formula spilled."""
+        return any(area.has(row, col) for area in self._spills)
 
     @cached_property
     def _blocks(self) -> dict[int, list[tuple[Area, str]]]:
@@ -124,6 +154,15 @@ class CellSide:
         items = children(child(Frame.of(self.xml).root, "cols"), "col")
         said = ([item.get(name) or "0" for name in ("min", "max", "style")] for item in items)
         return [(int(a), int(b), int(c)) for a, b, c in said if (a + b + c).isdigit()]
+
+
+def seen_pair(
+    old: CellSide, new: CellSide, cells: tuple[RawCell | None, RawCell | None]
+) -> tuple[str | None, str | None]:
+    """Return what people read of two cells; every digit where only the last ones differ."""
+    exact = old.text(cells[0]), new.text(cells[1])
+    seen = old.seen(cells[0]), new.seen(cells[1])
+    return exact if seen[0] == seen[1] else seen
 
 
 def rich(book: Book, xml: SheetXml, cell: RawCell) -> bytes:

@@ -1,27 +1,29 @@
 """Where places of a workbook are in another version of it (F34).
 
-A cell keeps its address unless rows came or went above it; rows are known again by what they hold.
+A cell keeps its address unless lines came or went before it; rows that were carried elsewhere are
+known again by what they hold.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import cached_property
 
 from backshop.base.place import FILE, Place
 from backshop.formats.errors import fail
-from backshop.formats.package.package import Package
 from backshop.formats.protocol import Source
 from backshop.formats.selection.change_unit import Relocated
 from backshop.formats.warning import Warnings
 
+from ..alignment.counterpart import same_meaning
 from ..book.frame import Frame
+from ..book.opening import open_book
 from ..book.sheet_xml import RawCell, SheetXml
-from ..book.workbook import Book, Sheet
+from ..book.workbook import Book
 from ..read import choose_sheet
-from ..review.grid import same_meaning, sheet_pairs
+from ..review.aligned import Aligned, Pair, aligned
 from ..syntax.address import MAX_COL, MAX_ROW, Area, cell_name, column_name, parse_area
 from .cell_change import cell_changes
 from .cell_content import CellSide
@@ -39,7 +41,7 @@ _NUMBER = re.compile(r"\d+")
 
 def require_place(source: Source, place: Place) -> Place:
     """Return a place of a workbook as it is written here, or the error a read would give."""
-    return _required(Book(Package.open(source)), place)
+    return _required(open_book(source), place)
 
 
 def _required(book: Book, place: Place) -> Place:
@@ -118,55 +120,57 @@ def told(area: Area) -> str:
 
 def relocate(before: Source, after: Source, places: Sequence[Place]) -> list[Relocated]:
     """Return where places of one version are in another, and whether something changed there."""
-    old, new = Book(Package.open(before)), Book(Package.open(after))
     is_same = before.sha256 == after.sha256
-    pairs = {one.name: two for one, two in sheet_pairs(old, new) if one is not None}
+    both = aligned(before, after)
+    old, new = both.old.book, both.new.book
+    pairs = {pair[0].name: pair for pair in both.pairs if pair[0] is not None}
     known: dict[str, _Moved] = {}
     looks = LookKeys(old, new)
     found = []
     for asked in places:
         place = _required(old, asked)
-        twin = pairs.get(place.sheet or "")
+        pair = pairs.get(place.sheet or "")
         if place.is_file or is_same:
             found.append(Relocated(place=place, is_touched=not is_same))
             continue
-        if twin is None:
+        if pair is None or pair[1] is None:
             found.append(Relocated(place=None, is_touched=True))
             continue
         if place.sheet is not None and place.sheet not in known:
-            known[place.sheet] = _Moved(old, old.sheet(place.sheet), new, twin, looks)
+            known[place.sheet] = _Moved(both, pair, looks)
         found.append(known[place.sheet or ""].relocated(place))
     return found
 
 
-@dataclass
 class _Moved:
-    """Two versions of a sheet, and where the rows of the first are in the second."""
+    """Two versions of a sheet, the first with the lines of the second, and where its rows are."""
 
-    old: Book
-    sheet: Sheet
-    new: Book
-    twin: Sheet
-    looks: LookKeys
-
-    def __post_init__(self) -> None:
-        self._xmls = self.old.xml(self.sheet), self.new.xml(self.twin)
-        self._are_twins = self.sheet.name == self.twin.name
+    def __init__(self, both: Aligned, pair: Pair, looks: LookKeys) -> None:
+        sheet, twin = pair
+        assert sheet is not None, "a place is asked for on it"
+        assert twin is not None, "it is known where it is"
+        self.sheet, self.twin, self.looks = sheet, twin, looks
+        self.old, self.new = both.moved.book, both.new.book
+        self.lines = both.of(pair)
+        self._xmls = self.old.xml(sheet), self.new.xml(twin)
+        self._are_twins = sheet.name == twin.name
 
     def relocated(self, place: Place) -> Relocated:
+        """Return where a place is now."""
         one, two = self._xmls
         here = replace(place, sheet=self.twin.name)
         if one is None or two is None or place.range is None:
-            is_same = self._are_twins and self._is_same_sheet()
+            is_same = self._are_twins and not self.lines and self._is_same_sheet()
             return Relocated(place=here, is_touched=not is_same)
         area = parse_area(place.range)
         assert area is not None, "the place was required"
-        moved = self._rows.area(area)
-        if moved is None:
+        kept = self.lines.area(area)
+        moved = self._rows.area(kept) if kept else None
+        if kept is None or moved is None:
             return Relocated(place=None, is_touched=True)
         moved = _shown_area(two, moved)
         is_touched = moved.height != area.height or moved.width != area.width
-        is_touched = is_touched or self._differs(area, moved)
+        is_touched = is_touched or self._differs(kept, moved)
         words = place.words
         if words is not None:
             texts = _texts(self.new, two, moved)
@@ -198,7 +202,8 @@ class _Moved:
         pair = SheetPair(0, self.sheet, self.twin)
         sides = CellSide(self.old, one, str), CellSide(self.new, two, str)
         cells = cell_changes(pair, *sides, self.looks, comparable=comparable)
-        around = frame_changes(pair, one, two, self.looks, same_conditions=True)
+        books = self.old, self.new
+        around = frame_changes(pair, one, two, self.looks, same_conditions=True, books=books)
         return not (cells.slots or cells.rows or around.slots)
 
     # --- what stands there ---------------------------------------------------------------------

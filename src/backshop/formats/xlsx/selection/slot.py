@@ -15,13 +15,20 @@ from ..book.workbook import Sheet
 
 # what a slot is of, the one that gives a tied unit its name first
 RENAMED, ADDED, REMOVED, REST = "renamed", "added", "removed", "rest"
-TABLE, NAME, MERGE, FRAME, ROWS = "table", "name", "merge", "frame", "rows"
-CONTENT, LOOK = "content", "look"
-_RANK = (RENAMED, ADDED, REMOVED, REST, TABLE, NAME, MERGE, FRAME, ROWS, CONTENT, LOOK)
+TABLE, NAME, MERGE, FRAME, DRAWN, ROWS = "table", "name", "merge", "frame", "drawn", "rows"
+CONTENT, LOOK, LINES, COLUMNS = "content", "look", "lines", "columns"
+RULE = "rule"
+ORDERED = "ordered"  # rows of values, as one
+NOTE, LINK = "note", "link"
+_RANK = (
+    *(RENAMED, ADDED, REMOVED, LINES, REST, TABLE, NAME, MERGE, FRAME, RULE, DRAWN),
+    *(ROWS, COLUMNS, ORDERED, CONTENT, LOOK, NOTE, LINK),
+)
 _KINDS = {
-    **dict.fromkeys((CONTENT, LOOK, MERGE), "cell"),
+    **dict.fromkeys((ORDERED, CONTENT, LOOK, MERGE, NOTE, LINK), "cell"),
     **dict.fromkeys((RENAMED, ADDED, REMOVED), "sheet"),
     TABLE: "table",
+    DRAWN: "shape",
 }
 _ORDER = {REST: 2, NAME: 1}  # in the file: sheets with what is theirs, names, the rest
 
@@ -33,12 +40,13 @@ class SheetPair:
     at: int  # in the order of the sheets after; those that went are last
     old: Sheet | None
     new: Sheet | None
+    known_as: str = ""  # before the change, where the old sheet has got its new name already
 
     @property
     def name(self) -> str:
         """The name people knew it by before the change."""
         found = self.old or self.new
-        return found.name if found else ""
+        return self.known_as or (found.name if found else "")
 
     @property
     def shown(self) -> str:
@@ -69,17 +77,22 @@ class Slot:
     after: str | None = None
     texts: tuple[str, ...] = ()  # formulas of both sides, for what they name
     tied: str | None = None
+    told: tuple[int, int] | None = None  # row and column in names that hold for all lines (F42)
+    named: tuple[str, ...] | None = None  # the detail likewise
+    is_inside: bool = False  # of lines that came: it goes without saying with them
 
     @property
     def kind(self) -> str:
         """The kind of unit it is by itself."""
-        return _KINDS.get(self.what, "part")
+        return self.detail[0] if self.what == LINES else _KINDS.get(self.what, "part")
 
     @property
     def id(self) -> str:
         """The id it has as a unit of its own."""
         sheet = self.pair.name if self.pair else ""
-        return unit_id(self.kind, self.what, sheet, self.row, self.col, self.detail, *self.sides)
+        place = self.told or (self.row, self.col)
+        detail = self.detail if self.named is None else self.named
+        return unit_id(self.kind, self.what, sheet, *place, detail, *self.sides)
 
     @property
     def order(self) -> tuple[int, int, int, int, int]:
@@ -100,11 +113,13 @@ def change(slots: Iterable[Slot], reason: str | None) -> Change:
     """Make a unit of slots that can only be taken together, for this reason."""
     found = tuple(sorted(slots, key=lambda slot: (_RANK.index(slot.what), slot.order)))
     head = found[0]
-    if len(found) == 1:
-        number, label, tied = head.id, head.label, head.tied
-    else:
+    beside = tuple(slot for slot in found if slot is head or not slot.is_inside)
+    number = head.id
+    if len(found) > 1:
         number = unit_id(head.kind, *sorted(slot.id for slot in found))
-        label, tied = f"{head.label} and {_more(found)}", reason
+    label, tied = head.label, head.tied
+    if len(beside) > 1:
+        label, tied = f"{head.label} and {_more(beside)}", reason
     unit = ChangeUnit(
         id=number,
         kind=head.kind,

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..syntax.formula import tokens
-
 
 class Ties:
     """Groups of things that were tied to one another, each with the first reason given."""
@@ -43,18 +41,3 @@ class Ties:
     def reason(self, thing: int) -> str | None:
         """Return why a group goes together."""
         return self._reason.get(self.root(thing))
-
-
-def named_in(formula: str) -> tuple[set[str], set[str]]:
-    """Return the sheets a formula names and its other names, of tables too, in small letters.
-
-    A table that is meant without being named (`[@Net]`) has the empty name.
-    """
-    sheets: set[str] = set()
-    names: set[str] = set()
-    for token in tokens(formula):
-        if token.sheet:
-            sheets.update(one.lower() for one in token.sheet.split(":"))
-        if token.kind in ("name", "table"):
-            names.add(token.body.lower())
-    return sheets, names

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from lxml import etree
 
+from backshop.formats.kind import MACROS_KEPT
 from backshop.formats.package.package import Package
 from backshop.formats.protocol import Applied, Json, Source
 from backshop.formats.warning import Warnings
@@ -34,7 +35,7 @@ def copy_assets(source: Source, target: Source, assets: Json, out: Path) -> Appl
     """Write `target` with assets of `source` to `out`; all or none."""
     giver = Book(Package.open(source))
     package = Package.open(target)
-    package.refuse_unwritable()
+    package.refuse_unwritable(keeps_macros=target.extension in MACROS_KEPT)
     warnings = Warnings()
     session = Session(Book(package), warnings)
     requests = read_requests(assets, warnings, _arrow)

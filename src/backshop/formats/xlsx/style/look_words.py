@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from backshop.formats.protocol import Json
 
+from ..book.color_name import named_color
 from ..book.stylesheet import SIDES
 
 _SWITCHES = {
@@ -24,27 +25,6 @@ _VALUES = {
     "v_align": "vertical alignment",
     "indent": "indent",
     "rotation": "text rotation",
-}
-_COLORS = {
-    "000000": "black",
-    "FFFFFF": "white",
-    "FF0000": "red",
-    "00FF00": "bright green",
-    "008000": "green",
-    "00B050": "green",
-    "0000FF": "blue",
-    "0070C0": "blue",
-    "FFFF00": "yellow",
-    "FFC000": "orange",
-    "FFA500": "orange",
-    "7030A0": "purple",
-    "800080": "purple",
-    "808080": "grey",
-    "C0C0C0": "light grey",
-    "D9D9D9": "light grey",
-    "C00000": "dark red",
-    "92D050": "light green",
-    "00B0F0": "light blue",
 }
 _DEFAULTS = {"number_format": "General", "font_script": "normal"}
 
@@ -92,12 +72,7 @@ def _value(look: Look, name: str) -> str:
 
 def _color(look: Look, name: str) -> str:
     value = look.get(name)
-    return "automatic" if not value else _named(str(value))
-
-
-def _named(color: str) -> str:
-    name = _COLORS.get(color.lstrip("#").upper())
-    return f"{name} {color}" if name else color
+    return "automatic" if not value else named_color(str(value))
 
 
 def _fill(look: Look) -> str:
@@ -105,10 +80,10 @@ def _fill(look: Look) -> str:
     if not pattern:
         return "none"
     if pattern == "solid":
-        return _named(str(color)) if color else "automatic"
+        return named_color(str(color)) if color else "automatic"
     shown = f"{pattern} pattern" if pattern != "gradient" else "gradient"
     detail = color or look.get("fill_detail")
-    return f"{shown} {_named(str(detail))}" if color else shown
+    return f"{shown} {named_color(str(detail))}" if color else shown
 
 
 def _edge(look: Look, side: str) -> str:
@@ -116,7 +91,7 @@ def _edge(look: Look, side: str) -> str:
     if not isinstance(edge, Mapping):
         return "none"
     color = edge.get("color")
-    return f"{edge.get('style')} {_named(str(color))}" if color else str(edge.get("style"))
+    return f"{edge.get('style')} {named_color(str(color))}" if color else str(edge.get("style"))
 
 
 def _borders(before: Look, after: Look) -> list[str]:

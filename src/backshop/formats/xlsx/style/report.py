@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from backshop.formats.package.package import Package
 from backshop.formats.protocol import Json, JsonObject, Source
 from backshop.formats.write.asset_request import asset_ids
 
 from ..book import number_format
 from ..book.frame import Frame
+from ..book.opening import open_book
 from ..book.workbook import Book, Sheet, child, children, local
 from ..syntax.address import column_name
 from .look import Looks
@@ -19,7 +19,7 @@ MAX_LISTED = 100  # looks, rules, names
 
 def get_styles(source: Source, sheet: str | None = None) -> JsonObject:
     """Return each look that cells of a workbook, or of one sheet, have, and where they have it."""
-    book = Book(Package.open(source))
+    book = open_book(source)
     looks = Looks(book)
     sheets = [book.sheet(sheet)] if sheet is not None else list(book.sheets)
     used = usage(book, looks, sheets)
@@ -52,7 +52,7 @@ def get_styles(source: Source, sheet: str | None = None) -> JsonObject:
 
 def known_assets(source: Source) -> list[str]:
     """Return the ids of all styles and formats a workbook has, in use or not (F21.4)."""
-    book = Book(Package.open(source))
+    book = open_book(source)
     looks = Looks(book)
     named = {item.get("name") for item in looks.table("cellStyles")}
     codes = {book.formats.of(index)[0] for index in range(len(looks.xfs))}

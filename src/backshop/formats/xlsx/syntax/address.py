@@ -64,6 +64,14 @@ class Area:
         cols = range(self.col1, self.col2 + 1)
         return ((row, col) for row in range(self.row1, self.row2 + 1) for col in cols)
 
+    def rows(self) -> Iterator[Area]:
+        """Go through the rows."""
+        return (Area(row, self.col1, row, self.col2) for row in range(self.row1, self.row2 + 1))
+
+    def columns(self) -> Iterator[Area]:
+        """Go through the columns."""
+        return (Area(self.row1, col, self.row2, col) for col in range(self.col1, self.col2 + 1))
+
     def shares_columns(self, other: Area) -> bool:
         """Whether some column has cells of both rectangles."""
         return self.col1 <= other.col2 and other.col1 <= self.col2
@@ -83,6 +91,23 @@ class Area:
             min(self.row2, other.row2),
             min(self.col2, other.col2),
         )
+
+    def without(self, hole: Area) -> list[Area]:
+        """Return what is left of the rectangle around another one, as few rectangles."""
+        cut = self.clip(hole)
+        if cut is None:
+            return [self]
+        bands = [
+            Area(self.row1, self.col1, cut.row1 - 1, self.col2),
+            Area(cut.row1, self.col1, cut.row2, cut.col1 - 1),
+            Area(cut.row1, cut.col2 + 1, cut.row2, self.col2),
+            Area(cut.row2 + 1, self.col1, self.row2, self.col2),
+        ]
+        return [one for one in bands if one.row1 <= one.row2 and one.col1 <= one.col2]
+
+    def moved(self, rows: int, cols: int) -> Area:
+        """Return the rectangle so many rows and columns further."""
+        return Area(self.row1 + rows, self.col1 + cols, self.row2 + rows, self.col2 + cols)
 
     def in_use(self, used: Area) -> Area:
         """Return whole columns and whole rows as far as a sheet is used; other ranges stay."""
@@ -105,6 +130,15 @@ class Area:
     def __str__(self) -> str:
         first = cell_name(self.row1, self.col1)
         return first if self.count == 1 else f"{first}:{cell_name(self.row2, self.col2)}"
+
+    @property
+    def lines(self) -> str | None:
+        """The range as whole rows `5:7` or whole columns `C:D`, None for others."""
+        if (self.col1, self.col2) == (1, MAX_COL):
+            return f"{self.row1}:{self.row2}"
+        if (self.row1, self.row2) == (1, MAX_ROW):
+            return f"{column_name(self.col1)}:{column_name(self.col2)}"
+        return None
 
     @property
     def span(self) -> str:

@@ -10,13 +10,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 
+from .address import Area
 from .formula import Token, tokens
 from .signature import SIGNATURES, Signature
 
 _ANYTHING = Signature(0, 255, "R")
 # the choice they make is one choice, unless the formula is an array formula
-_CONTROL = frozenset({"IF", "IFERROR", "IFNA", "IFS", "SWITCH", "CHOOSE"})
-_BRANCHES: dict[str, int] = {"IF": 1, "CHOOSE": 1}  # from where on arguments come out as they are
+CONTROL = frozenset({"IF", "IFERROR", "IFNA", "IFS", "SWITCH", "CHOOSE"})
 _PLACES = frozenset({"ROW", "COLUMN"})
 
 
@@ -25,7 +25,7 @@ class Shape(IntEnum):
 
     ONE = 0  # one value, as far as can be told
     LISTED = 1  # values in braces, or computed from them: every formula goes through all of them
-    PERHAPS = 2  # a range of which only computing tells how many cells it has
+    PERHAPS = 2  # cells, or values of theirs, of which only computing tells how many they are
     PLACES = 3  # the numbers of rows or columns: a plain formula takes the first
     RANGE = 4  # several cells
     MANY = 5  # computed from several cells
@@ -71,9 +71,13 @@ def parse(formula: str) -> list[Part]:
 
 @dataclass(slots=True)
 class Reading:
-    """Goes through an expression; `width` tells whether a reference is one cell or several."""
+    """Goes through an expression.
+
+    `width` tells whether a reference is one cell or several, `area` which cells a token names.
+    """
 
     width: Callable[[Token], Shape]
+    area: Callable[[Token], Area | None]
     needs_array: bool = False
 
     def shape(self, parts: Sequence[Part], native: bool = False) -> Shape:
@@ -95,11 +99,21 @@ class Reading:
         if not operated:
             if ranged:
                 return Shape.PERHAPS
-            return widest if len(found) == 1 else Shape.ONE  # an intersection
-        if widest >= Shape.PERHAPS:
-            self.needs_array |= not native
-            return Shape.MANY
-        return widest
+            return widest if len(found) <= 1 else self._shared(parts, widest)
+        self.needs_array |= widest >= Shape.PERHAPS and not native
+        return _computed_from(widest)
+
+    def _shared(self, parts: Sequence[Part], widest: Shape) -> Shape:
+        """Return what the cells that several ranges share are: `A1:C9 B2:D3`."""
+        if any(isinstance(part, Call) and part.name == "(" for part in parts):
+            return Shape.ONE  # LAMBDA(x,x+1)(3)
+        areas = [self._area([part]) for part in parts]
+        shared = areas[0]
+        for area in areas[1:]:
+            if shared is None or area is None:
+                return min(widest, Shape.PERHAPS)
+            shared = shared.clip(area)
+        return Shape.RANGE if shared is not None and shared.count > 1 else Shape.ONE
 
     def _part(self, part: Part, native: bool) -> Shape:
         if isinstance(part, Token):
@@ -113,16 +127,16 @@ class Reading:
 
     def _call(self, call: Call, native: bool) -> Shape:
         takes = SIGNATURES.get(call.name, _ANYTHING)
-        lifts = native and call.name not in _CONTROL
+        lifts = native and call.name not in CONTROL
         given = Shape.ONE
         for place, argument in enumerate(call.arguments):
             kind = takes.takes(place)
             shape = self.shape(argument, kind == "A" or (kind == "V" and lifts))
             if kind == "V" and shape > Shape.ONE:
                 self.needs_array |= shape >= Shape.PERHAPS and not lifts
-                given = max(given, Shape.LISTED if shape is Shape.LISTED else Shape.MANY)
-            elif shape > Shape.ONE and place >= _BRANCHES.get(call.name, 255):
-                given = max(given, shape)
+                given = max(given, _computed_from(shape))
+            elif shape > Shape.ONE and kind == "R" and call.name in CONTROL:
+                given = max(given, shape)  # a branch comes out as it is
             elif shape in (Shape.PERHAPS, Shape.RANGE) and call.name in _PLACES:
                 given = Shape.PLACES
             elif shape is Shape.PLACES and kind == "R":  # SUM(ROW(A1:A5)): not of the first alone
@@ -140,15 +154,39 @@ class Reading:
         elif call.name == "INDIRECT":
             texts = (p.text for p in given[0] if isinstance(p, Token) and p.kind == "string")
             several = any(":" in text for text in texts)
-        elif call.name == "INDEX" and len(given) > 1 and len(given[0]) == 1:
-            base_part = given[0][0]
-            area = base_part.area if isinstance(base_part, Token) else None
-            row, col = [_literal(one) in ("", "0") for one in (*given, [])[1:3]]
-            if area and len(given) == 2:
-                several = row and area.count > 1
-            elif area:
-                several = (row and area.height > 1) or (col and area.width > 1)
+        elif call.name == "INDEX" and len(given) > 1:
+            several = self._leads_to_line(given)
+        elif call.name == "XLOOKUP" and len(given) > 2:
+            several = self._gives_line(given[2])
         return Shape.PERHAPS if several else Shape.ONE
+
+    def _leads_to_line(self, given: Sequence[Sequence[Part]]) -> bool:
+        """Whether INDEX may give a row, a column or all: where a number is 0 or left out."""
+        area = self._area(given[0])
+        row, col = [_literal(one) in ("", "0") for one in (*given, [])[1:3]]
+        if area is None:
+            return row or (col and len(given) > 2)
+        if len(given) == 2 and 1 in (area.height, area.width):
+            return row and area.count > 1
+        return (row and area.height > 1) or (col and area.width > 1)
+
+    def _gives_line(self, found: Sequence[Part]) -> bool:
+        """Whether what XLOOKUP takes its answer from has more than one row and column."""
+        area = self._area(found)
+        if area is not None:
+            return area.height > 1 and area.width > 1
+        return self.shape(found, True) > Shape.ONE
+
+    def _area(self, parts: Sequence[Part]) -> Area | None:
+        one = parts[0] if len(parts) == 1 else None
+        return self.area(one) if isinstance(one, Token) else None
+
+
+def _computed_from(shape: Shape) -> Shape:
+    """Return what is computed from each of an expression's values."""
+    if shape in (Shape.RANGE, Shape.MANY):
+        return Shape.MANY
+    return Shape.PERHAPS if shape is Shape.PLACES else shape
 
 
 def _literal(parts: Sequence[Part]) -> str | None:

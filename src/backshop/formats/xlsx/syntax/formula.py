@@ -47,6 +47,8 @@ _TOKEN = re.compile(
     """,
     re.X | re.S,
 )
+_SPILLED = re.compile(r"_xlfn\.ANCHORARRAY\(([^()]*)\)")
+_MARKS = re.compile(r"_xl(?:fn|ws|pm|op)\.")
 _BOUND = re.compile(r"(\$?)([A-Za-z]{0,3})(\$?)([0-9]*)")
 
 
@@ -146,6 +148,11 @@ def join(pieces: Iterable[Token]) -> str:
     return "".join(token.text for token in pieces)
 
 
+def as_written(formula: str) -> str:
+    """Return a stored formula as people write it: `A1#`, no marks of files before names."""
+    return _MARKS.sub("", _SPILLED.sub(r"\1#", formula))
+
+
 # --- writing ------------------------------------------------------------------------------------
 
 
@@ -240,6 +247,7 @@ class _Open:
     arguments: int = 0  # separators so far
     width: int = 1  # values in the present row of braces
     widths: set[int] = field(default_factory=set)
+    names: set[str] = field(default_factory=set)  # that LET or LAMBDA gave so far
 
 
 class _Grammar:
@@ -341,6 +349,10 @@ class _Grammar:
             return "lacks an operand"
         if inner.kind == "open" and self._before(index) not in _REFERENCES:
             return "joins values that are no references"
+        given = self._given(index, inner)
+        if given in inner.names:
+            return f"gives the name {given} twice in one {inner.name}"
+        inner.names |= {given} if given else set()
         if token.text == ";":
             inner.widths.add(inner.width)
             inner.width = 1
@@ -349,6 +361,14 @@ class _Grammar:
         inner.arguments += 1
         self._want = True
         return None
+
+    def _given(self, index: int, call: _Open) -> str | None:
+        """Return the name that the argument which ends here gives, in small letters."""
+        names = call.name == "LAMBDA" or (call.name == "LET" and call.arguments % 2 == 0)
+        if not names or self._pieces[index - 2].kind not in {"function", "separator"}:
+            return None
+        given = _parameter(self._pieces[index - 1], call.name)
+        return given.lower() if given else None
 
     def _operates(self, index: int, token: Token) -> str | None:
         text = token.text

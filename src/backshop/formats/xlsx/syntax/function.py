@@ -1,4 +1,4 @@
-"""What is known about functions: which are unsafe, newer, volatile, or computed by us."""
+"""What is known about functions: which are unsafe, newer, volatile, or of many values."""
 
 from __future__ import annotations
 
@@ -36,31 +36,29 @@ VOLATILE = frozenset({"NOW", "TODAY", "RAND", "RANDBETWEEN", "RANDARRAY", "CELL"
 # what they refer to is known by computing them only (F24.2); cubes and pivot tables are not cells,
 # so that a change reaches what reads them through their arguments alone
 DYNAMIC = frozenset({"INDIRECT", "OFFSET"})
+# their results tell in which row or column something is, and are others when it moves
+POSITIONAL = {
+    "ROW": frozenset({"row"}),
+    "COLUMN": frozenset({"column"}),
+    "CELL": frozenset({"row", "column"}),
+    "FORMULATEXT": frozenset({"row", "column"}),
+}
 
-# Functions whose results in our engine were compared with spreadsheet results. A function outside
-# these lists is "not computed" (F24.9): CEILING and FLOOR differ for negative numbers, VALUE and
-# DATEVALUE depend on the locale, SUBTOTAL on filtered rows.
-_TAKE_RANGES = """
-SUM AVERAGE COUNT COUNTA COUNTBLANK MIN MAX MEDIAN PRODUCT SUMSQ STDEV STDEV.S STDEVP STDEV.P
-VAR VAR.S VARP VAR.P LARGE SMALL RANK RANK.EQ SUMIF SUMIFS COUNTIF COUNTIFS AVERAGEIF AVERAGEIFS
-MAXIFS MINIFS SUMPRODUCT GCD LCM VLOOKUP HLOOKUP INDEX MATCH ROWS COLUMNS AND OR XOR CONCAT TEXTJOIN
-AVERAGEA MAXA MINA GEOMEAN HARMEAN NPV PERCENTILE PERCENTILE.INC QUARTILE QUARTILE.INC CORREL
-SLOPE INTERCEPT
-"""
-RANGE_ARGUMENTS = frozenset(_TAKE_RANGES.split())
-_TAKE_VALUES = """
-ABS ACOS ASIN ATAN ATAN2 CHAR CHOOSE CLEAN CODE COS DATE DAY DAYS DEGREES EDATE EOMONTH EVEN
-EXACT EXP FACT FALSE FIND FV HOUR IF IFERROR IFNA IFS INT ISBLANK ISERR ISERROR ISEVEN ISLOGICAL
-ISNA ISNONTEXT ISNUMBER ISODD ISTEXT LEFT LEN LN LOG LOG10 LOWER MID MINUTE MOD MONTH NA
-NOT ODD PI PMT POWER PROPER PV QUOTIENT RADIANS REPLACE REPT RIGHT ROUND ROUNDDOWN ROUNDUP
-SEARCH SECOND SIGN SIN SQRT SUBSTITUTE SWITCH T TAN TIME TRIM TRUE TRUNC UPPER WEEKDAY YEAR N
-CONCATENATE COMBIN NPER ROW COLUMN
-"""
-COMPUTED = RANGE_ARGUMENTS | frozenset(_TAKE_VALUES.split())
-# TEXT is computed for formats that mean the same in every locale
-TEXT_FORMATS = frozenset(
-    {
-        *("0", "0.0", "0.00", "0.000", "#,##0", "#,##0.00", "0%", "0.0%", "0.00%", "00", "000"),
-        *("0000", "yyyy-mm-dd", "yyyy", "mm", "dd"),
-    }
+# that take the same cells of several sheets, by their documentation; all others take none
+ACROSS_SHEETS = frozenset(
+    (
+        *("AVERAGE", "AVERAGEA", "COUNT", "COUNTA", "HARMEAN", "KURT", "LARGE", "MAX", "MAXA"),
+        *("MEDIAN", "MIN", "MINA", "PERCENTILE", "PERCENTILE.EXC", "PERCENTILE.INC"),
+        *("PERCENTRANK", "PERCENTRANK.EXC", "PERCENTRANK.INC", "PRODUCT", "QUARTILE"),
+        *("QUARTILE.EXC", "QUARTILE.INC", "RANK", "RANK.AVG", "RANK.EQ", "SKEW", "SMALL"),
+        *("STDEV", "STDEV.P", "STDEV.S", "STDEVA", "STDEVP", "STDEVPA", "SUM", "TRIMMEAN"),
+        *("VAR", "VAR.P", "VAR.S", "VARA", "VARP", "VARPA"),
+    )
 )
+
+_MANY = """
+ANCHORARRAY BYCOL BYROW CHOOSECOLS CHOOSEROWS DROP EXPAND FILTER GROUPBY HSTACK MAKEARRAY MAP
+PIVOTBY RANDARRAY SCAN SEQUENCE SORT SORTBY TAKE TEXTSPLIT TOCOL TOROW TRIMRANGE UNIQUE
+VSTACK WRAPCOLS WRAPROWS _TRO_ALL _TRO_LEADING _TRO_TRAILING
+"""
+MANY = frozenset(_MANY.split())  # of many values; Excel stores no plain formula that calls them

@@ -1,0 +1,1 @@
+"""Pages drawn by ourselves: figures on a canvas, their faces, as SVG and as PNG (F43)."""

@@ -1,0 +1,1 @@
+"""Charts as figures: what a chart shows in, whichever file it comes from, its drawing out."""

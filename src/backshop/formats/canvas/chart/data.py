@@ -1,0 +1,158 @@
+"""What a chart shows, whichever file it comes from (F43.10)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ..face import Face
+from ..figure import Figure, Stroke
+
+Show = Callable[[float, str], str]
+"""Writes a number as a format code has it."""
+
+DRAWN = frozenset({"column", "bar", "line", "area", "pie", "doughnut", "scatter"})
+ROUND = frozenset({"pie", "doughnut"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Labels:
+    """What stands at each point of a series."""
+
+    value: bool = False
+    percent: bool = False
+    category: bool = False
+    series: bool = False
+    code: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Series:
+    """A row of values; `xs` are those of a scatter. None is a gap."""
+
+    name: str
+    values: tuple[float | None, ...]
+    xs: tuple[float | None, ...] = ()
+    color: str | None = None  # None: the next one of the theme
+    point_colors: tuple[tuple[int, str], ...] = ()
+    line_width: float = 2.0
+    dash: tuple[float, ...] = ()
+    is_lined: bool = True  # whether its points are joined
+    is_filled: bool = True
+    marker: str | None = None  # circle, square, diamond, triangle; None: no marks
+    is_smooth: bool = False
+    labels: Labels | None = None
+    code: str = "General"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plot:
+    """Series that are drawn in one way; `is_second` by the axis on the other side."""
+
+    kind: str  # of DRAWN, else in words
+    series: tuple[Series, ...]
+    stacking: str = "none"  # stacked, percent
+    gap: float = 1.5  # between columns, in parts of one
+    overlap: float = 0.0
+    hole: float = 0.5  # of a doughnut, in parts of it
+    first_angle: float = 0.0  # of a pie, clockwise from the top
+    is_varied: bool = False  # each point in a colour of its own
+    is_second: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Axis:
+    """An axis; what is None is chosen."""
+
+    title: str | None = None
+    is_shown: bool = True
+    has_labels: bool = True
+    low: float | None = None
+    high: float | None = None
+    step: float | None = None
+    code: str | None = None
+    has_grid: bool = False
+    is_reversed: bool = False
+    log_base: float | None = None
+    is_on_points: bool = False  # categories stand on the ticks, not between them
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChartData:
+    """A chart: its plots, its words and its look. `x` is the axis of the categories."""
+
+    plots: tuple[Plot, ...]
+    categories: tuple[str, ...] = ()
+    title: str | None = None
+    x: Axis = field(default_factory=Axis)
+    y: Axis = field(default_factory=lambda: Axis(has_grid=True))
+    second: Axis | None = None
+    legend: str | None = None  # r, l, t, b, tr
+    unlisted: frozenset[int] = frozenset()  # series that the legend leaves out
+    blanks: str = "gap"  # gap, zero, span
+    face: Face = field(default_factory=Face)
+    size: float = 13.33
+    title_size: float = 24.0
+    is_title_bold: bool = True
+    color: str = "#000000"
+    background: str | None = "#ffffff"
+    plot_background: str | None = None
+    border: Stroke | None = field(default_factory=lambda: Stroke(color="#868686", width=1.0))
+    palette: tuple[str, ...] = (
+        "#4472c4",
+        "#ed7d31",
+        "#a5a5a5",
+        "#ffc000",
+        "#5b9bd5",
+        "#70ad47",
+    )
+    missing: tuple[str, ...] = ()  # what its reader already knows is not drawn
+
+    @property
+    def series(self) -> tuple[Series, ...]:
+        """All its series, in the order in which they are listed."""
+        return tuple(one for plot in self.plots for one in plot.series)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of its plots, each once."""
+        return tuple(dict.fromkeys(plot.kind for plot in self.plots))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rect:
+    """Where something is drawn."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+    @property
+    def right(self) -> float:
+        """Its right edge."""
+        return self.x + self.width
+
+    @property
+    def bottom(self) -> float:
+        """Its lower edge."""
+        return self.y + self.height
+
+    def shrunk(
+        self, left: float = 0.0, top: float = 0.0, right: float = 0.0, bottom: float = 0.0
+    ) -> Rect:
+        """Return what is left when something is taken off at its sides."""
+        return Rect(
+            x=self.x + left,
+            y=self.y + top,
+            width=max(1.0, self.width - left - right),
+            height=max(1.0, self.height - top - bottom),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChartPicture:
+    """A chart drawn; `missing` says in words what was not drawn as it is."""
+
+    figures: tuple[Figure, ...]
+    missing: tuple[str, ...] = ()

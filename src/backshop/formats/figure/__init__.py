@@ -1,0 +1,1 @@
+"""How a number is shown: plainly, or as its number format says."""

@@ -1,0 +1,1 @@
+"""What is attached to cells: notes with their boxes, and links."""

@@ -1,0 +1,1 @@
+"""Arranging what is there: rows in another order, cells and sheets copied and moved."""

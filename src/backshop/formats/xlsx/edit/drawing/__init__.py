@@ -1,0 +1,1 @@
+"""Operations on charts and pictures: how they come, change and go (F36)."""

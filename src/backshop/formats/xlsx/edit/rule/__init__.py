@@ -1,0 +1,1 @@
+"""Operations that add rules to cells and take them away: conditional formats, validations."""

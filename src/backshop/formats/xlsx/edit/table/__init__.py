@@ -1,0 +1,1 @@
+"""Named tables that come, change and go (F37)."""

@@ -1,0 +1,1 @@
+"""Formulas computed as Excel computes them, value by value."""

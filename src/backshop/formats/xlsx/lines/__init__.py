@@ -1,0 +1,1 @@
+"""Rows and columns that come and go: how every part of a workbook follows them (F35)."""

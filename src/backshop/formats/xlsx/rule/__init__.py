@@ -1,0 +1,1 @@
+"""Rules of cells: conditional formats and data validations, listed, told and compared."""

@@ -1,0 +1,109 @@
+"""A turn at work as its card shows it: steps with their files, what was written so far (U3.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from backshop.base.usage import used_line
+from backshop.formats import kind_of_name
+from backshop.workshop.answers import ActiveTurn, PlanView, ToolLogEntry, TurnUsage
+
+from .words import tool_line
+
+LAST_CALLS = 5  # shown of work without a plan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkFile:
+    """A file a step was about."""
+
+    path: str
+    kind: str
+    is_written: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkStep:
+    """An item of the plan, or a call where there is none; `mark` is done, now, open or failed."""
+
+    label: str
+    mark: str
+    files: tuple[WorkFile, ...] = ()
+    seconds: float | None = None
+    """How long a call took; of an item nobody knows what its model took."""
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """All that the card of a turn shows."""
+
+    steps: tuple[WorkStep, ...]
+    earlier: int
+    """How many calls came before those shown."""
+    written: tuple[WorkFile, ...]
+    used: str | None
+    done: int
+    total: int
+
+
+def work_so_far(
+    turn: ActiveTurn, plan: PlanView | None, entries: Sequence[ToolLogEntry], used: TurnUsage | None
+) -> Work:
+    """Return what a turn has done: its items where it has a plan, else its last calls."""
+    items = plan.items if plan else ()
+    if items:
+        by_item = {
+            item.number: [one for one in entries if one.item == item.number] for item in items
+        }
+        steps = tuple(
+            WorkStep(
+                label=item.label,
+                mark=_mark(item.status, is_now=item.number == turn.current_item),
+                files=_files(by_item[item.number]),
+                reason=item.reason,
+            )
+            for item in items
+        )
+    else:
+        steps = tuple(_call(one) for one in entries[-LAST_CALLS:])
+    return Work(
+        steps=steps,
+        earlier=0 if items else max(0, len(entries) - LAST_CALLS),
+        written=tuple(one for one in _files(entries) if one.is_written),
+        used=used_line(used) if used is not None and used.calls else None,
+        done=sum(item.status == "done" for item in items),
+        total=len(items),
+    )
+
+
+def _mark(status: str, *, is_now: bool) -> str:
+    if status in {"failed", "unfinished"}:
+        return "failed"
+    if status == "done":
+        return "done"
+    return "now" if is_now else "open"
+
+
+def _call(one: ToolLogEntry) -> WorkStep:
+    return WorkStep(
+        label=tool_line(one.tool, None),
+        mark="failed" if one.success is False else "done",
+        files=_files((one,)),
+        seconds=None if one.elapsed_ms is None else one.elapsed_ms / 1000,
+    )
+
+
+def _files(entries: Iterable[ToolLogEntry]) -> tuple[WorkFile, ...]:
+    """Return each file once, in the order they were come to; written is written."""
+    found: dict[str, WorkFile] = {}
+    for one in entries:
+        if one.path is None or one.success is False:
+            continue
+        is_written = one.batch_id is not None or (one.path in found and found[one.path].is_written)
+        kind = kind_of_name(one.path)
+        found[one.path] = WorkFile(
+            path=one.path, kind=kind.value if kind else "other", is_written=is_written
+        )
+    return tuple(found.values())

@@ -1,0 +1,314 @@
+"""A window of a sheet as a drawn page: what a person's own program shows, where it shows it."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import xlsxwriter
+from lxml import etree
+from PIL import Image
+
+from backshop.formats import FormatError, Formats, xlsx
+
+from .books import source
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def drawn(tmp_path: Path, fill: Callable[[Any, Any], None], **window: Any) -> Any:
+    path = tmp_path / "a.xlsx"
+    with xlsxwriter.Workbook(str(path)) as book:
+        fill(book, book.add_worksheet("S"))
+    return xlsx.draw_sheet(source(path), **window)
+
+
+def texts(found: Any) -> dict[str, etree._Element]:
+    root = etree.fromstring(found["svg"].encode())
+    return {"".join(map(str, one.itertext())): one for one in root.iter(f"{SVG}text")}
+
+
+def attribute(element: etree._Element, name: str) -> str | None:
+    for one in (element, *element.iterancestors()):
+        if one.get(name) is not None:
+            return one.get(name)
+    return None
+
+
+@pytest.mark.rule("F43.15", "F43.16", "F43.17")
+def test_cells_stand_in_their_columns_and_look_as_the_file_says(tmp_path):
+    def fill(book, sheet):
+        sheet.set_column("B:B", 20)
+        sheet.set_column("C:C", 9, None, {"hidden": True})
+        sheet.set_row(1, 30)
+        bold = book.add_format({"bold": True, "font_color": "#ff0000", "font_size": 18})
+        sheet.write("A1", "Title", bold)
+        money = book.add_format({"num_format": "#,##0.00", "bg_color": "#ddeeff"})
+        sheet.write("B2", 1234.5, money)
+        sheet.write("C3", "unseen")
+        sheet.write("D3", True)
+        sheet.merge_range("A5:B6", "both", book.add_format({"align": "center"}))
+        sheet.write_comment("D7", "look")
+        sheet.freeze_panes(1, 0)
+
+    found = drawn(tmp_path, fill)
+    shown = texts(found)
+
+    assert found["columns"][:5] == [28.0, 92.0, 246.0, 246.0, 310.0]
+    assert found["rows"][0] == 20.0
+    assert found["rows"][3] - found["rows"][2] == 20
+    assert found["rows"][2] - found["rows"][1] == 40
+    title = shown["Title"]
+    assert (attribute(title, "fill"), attribute(title, "font-weight")) == ("#ff0000", "700")
+    assert attribute(title, "font-size") == "24"
+    number = shown["1,234.50"]
+    width = 246 - float(number.get("x") or 0)
+    assert 40 < width < 70  # at the right side of its column
+    assert "unseen" not in shown
+    assert {"both", "TRUE", "A", "B", "D", "7"} <= set(shown)
+    assert "C" not in shown
+    assert 'fill="#ddeeff"' in found["svg"]
+    [merge] = found["frames"]
+    assert (merge["kind"], merge["place"]) == ("cell", "S!A5:B6")
+    assert (merge["x"], merge["width"]) == (28.0, 218.0)
+    assert (found["sheet"], found["sheets"], found["range"]) == ("S", ("S",), "A1:F12")
+    assert (found["row_count"], found["missing"]) == (5, [])
+
+
+@pytest.mark.rule("F43.18")
+def test_text_runs_over_empty_cells_only_and_numbers_are_never_cut(tmp_path):
+    long = "a text that is longer than its column"
+
+    def fill(book, sheet):
+        sheet.set_column("A:A", 6)
+        sheet.write("A1", long)
+        sheet.write("A2", long + "!")
+        sheet.write("B2", 1)
+        sheet.write("A3", 1234567890, book.add_format({"num_format": "#,##0.00"}))
+        sheet.write("A4", 1 / 3)
+        sheet.write("A5", "x y z " * 4, book.add_format({"text_wrap": True}))
+        sheet.write("A6", "tiny " * 6, book.add_format({"shrink": True}))
+        sheet.write("A7", "up", book.add_format({"rotation": 90}))
+        sheet.write("B9", "late", book.add_format({"align": "right", "indent": 2}))
+
+    found = drawn(tmp_path, fill)
+    shown = texts(found)
+
+    assert attribute(shown[long], "clip-path") is None
+    assert attribute(shown[long + "!"], "clip-path") is not None
+    assert any(re.fullmatch("#+", text) for text in shown)
+    assert any(text.startswith("0.33") and len(text) < 8 for text in shown)
+    assert found["rows"][5] - found["rows"][4] > 40  # four lines of wrapped text
+    small = next(one for text, one in shown.items() if text.startswith("tiny"))
+    assert float(attribute(small, "font-size") or 99) < 8
+    assert "rotate(-90" in str(attribute(shown["up"], "transform"))
+
+
+@pytest.mark.rule("F43.17", "F43.19")
+def test_rich_text_borders_patterns_and_tables_are_drawn(tmp_path):
+    def fill(book, sheet):
+        red = book.add_format({"color": "red", "italic": True})
+        sheet.write_rich_string("A1", "plain ", red, "loud", " end")
+        sheet.write("A2", "", book.add_format({"border": 6, "border_color": "#123456"}))
+        sheet.write("A3", "", book.add_format({"pattern": 3, "bg_color": "#ffffff"}))
+        sheet.add_table("C1:D3", {"data": [[1, 2], [3, 4]]})
+        sheet.hide_gridlines(2)
+
+    found = drawn(tmp_path, fill)
+    shown = texts(found)
+
+    assert attribute(shown["loud"], "font-style") == "italic"
+    assert attribute(shown["plain "], "fill") == "#000000"
+    assert float(shown["loud"].get("x") or 0) > float(shown["plain "].get("x") or 0) + 20
+    assert 'stroke="#123456" stroke-width="3"' in found["svg"]
+    assert "#dadcdd" not in found["svg"]
+    assert attribute(shown["Column1"], "fill") == "#ffffff"
+    assert attribute(shown["Column1"], "font-weight") == "700"
+
+
+@pytest.mark.rule("F43.20")
+def test_conditional_formats_are_drawn_from_values_and_others_are_named(tmp_path):
+    def fill(book, sheet):
+        sheet.write_column("A1", [1, 2, 3, 4, 5])
+        sheet.write_column("B1", [1, 2, 3, 4, 5])
+        sheet.write_column("C1", [1, 2, 3, 4, 5])
+        sheet.write_column("D1", ["yes", "no", "yes", "maybe", ""])
+        loud = book.add_format({"bg_color": "#ffc7ce", "font_color": "#9c0006"})
+        over = {"type": "cell", "criteria": ">", "value": 3, "format": loud}
+        sheet.conditional_format("A1:A5", over)
+        colors = {"type": "2_color_scale", "min_color": "#000000", "max_color": "#ffffff"}
+        sheet.conditional_format("B1:B5", colors)
+        sheet.conditional_format("C1:C5", {"type": "data_bar", "bar_color": "#0000ff"})
+        twice = {"type": "duplicate", "format": book.add_format({"bg_color": "#00ff00"})}
+        sheet.conditional_format("D1:D4", twice)
+        rule = {"type": "formula", "criteria": "=$A1>1", "format": loud}
+        sheet.conditional_format("E1:E5", rule)
+
+    found = drawn(tmp_path, fill)
+    root = etree.fromstring(found["svg"].encode())
+    fills = [one.get("fill") for one in root.iter(f"{SVG}rect")]
+
+    assert fills.count("#ffc7ce") == 2
+    assert {"#000000", "#404040", "#808080", "#bfbfbf"} <= set(fills)
+    blue = [one for one in root.iter(f"{SVG}rect") if one.get("fill") == "#0000ff"]
+    bars = [float(one.get("width") or 0) for one in blue]
+    assert bars == [6, 18, 30, 42, 54]  # a tenth to nine tenths of the cell
+    assert fills.count("#00ff00") == 2
+    assert attribute(next(one for one in root.iter(f"{SVG}text") if one.text == "4"), "fill")
+    assert found["missing"] == ["conditional formats by formula are not drawn"]
+
+
+@pytest.mark.rule("F43.21", "F43.10")
+def test_charts_and_pictures_stand_at_their_anchors_and_show_cells_as_they_are(tmp_path):
+    png = io.BytesIO()
+    Image.new("RGB", (40, 20), "#00ff00").save(png, "PNG")
+
+    def fill(book, sheet):
+        sheet.write_column("A1", ["Jan", "Feb"])
+        sheet.write_column("B1", [10, 20])
+        chart = book.add_chart({"type": "column"})
+        refs = {"categories": "=S!$A$1:$A$2", "values": "=S!$B$1:$B$2", "name": "Sold"}
+        chart.add_series(refs)
+        chart.set_title({"name": "Sales"})
+        sheet.insert_chart("D2", chart, {"x_offset": 10})
+        sheet.insert_image("B20", "p.png", {"image_data": png})
+        sheet.insert_textbox("F22", "a word beside")
+
+    found = drawn(tmp_path, fill)
+    shown = texts(found)
+
+    assert {"Jan", "Feb", "Sold", "Sales", "a word beside"} <= set(shown)
+    order = ("chart", "picture", "shape")
+    chart, picture, box = sorted(found["frames"], key=lambda one: order.index(one["kind"]))
+    assert (chart["kind"], chart["place"], chart["label"]) == ("chart", "S!D2:K16", "Chart 2")
+    assert (chart["x"], chart["y"]) == (found["columns"][3] + 10, found["rows"][1])
+    assert (chart["width"], chart["height"]) == (480, 288)
+    assert (picture["kind"], picture["width"], picture["height"]) == ("picture", 40, 20)
+    assert (box["kind"], box["place"]) == ("shape", "S!F22")
+    assert "data:image/png;base64," in found["svg"]
+    stale = tmp_path / "stale.xlsx"
+    with zipfile.ZipFile(tmp_path / "a.xlsx") as old, zipfile.ZipFile(stale, "w") as new:
+        for name in old.namelist():
+            data = old.read(name)
+            if name.endswith("sheet1.xml"):
+                data = data.replace(b"<v>20</v>", b"<v>90</v>")
+            new.writestr(name, data)
+    assert "100" in texts(xlsx.draw_sheet(source(stale)))  # the axis follows the cell
+
+
+@pytest.mark.rule("F43.22")
+def test_what_cannot_be_drawn_is_a_frame_that_says_so(tmp_path):
+    path = tmp_path / "a.xlsx"
+    with xlsxwriter.Workbook(str(path)) as book:
+        sheet = book.add_worksheet("S")
+        for kind in ("radar", "column"):
+            chart = book.add_chart({"type": kind})
+            chart.add_series({"values": "=S!$A$1:$A$3"})
+            sheet.insert_chart("B2" if kind == "radar" else "B20", chart)
+        sheet.write_formula("A1", "=1+1")
+        book.add_chartsheet("C").set_chart(chart := book.add_chart({"type": "pie"}))
+        chart.add_series({"values": "=S!$A$1:$A$3", "name": "Whole"})
+    broken = tmp_path / "b.xlsx"
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(broken, "w") as new:
+        for name in old.namelist():
+            data = old.read(name)
+            if name.endswith("charts/chart2.xml"):
+                data = data[: len(data) // 2]
+            if name.endswith("sheet1.xml"):
+                data = data.replace(b"<v>0</v>", b"")
+            new.writestr(name, data)
+
+    found: Any = xlsx.draw_sheet(source(broken))
+
+    assert found["missing"] == [
+        "1 formulas without a stored result are shown as formulas",
+        "a radar chart is shown as a table of its data",
+        "Chart 2 cannot be read",
+    ]
+    assert {"radar chart", "Chart 2 cannot be read", "=1+1"} <= set(texts(found))
+    page: Any = xlsx.draw_sheet(source(broken), "C")
+    assert (page["range"], page["columns"], page["width"]) == (None, [], 960)
+    assert page["frames"][0]["place"] == "C!"
+
+
+@pytest.mark.rule("F43.23")
+def test_windows_of_wide_sheets_are_cheap_and_end_with_the_sheet(tmp_path):
+    def fill(book, sheet):
+        sheet.set_column(0, 16_383, 3)
+        sheet.write_row(0, 0, range(16_384))
+        sheet.write_row(999, 16_380, ["far", "away", "in the", "corner"])
+        huge = book.add_format({"font_size": 409, "bold": True})
+        sheet.write(5, 0, "HUGE", huge)
+
+    path = tmp_path / "a.xlsx"
+    with xlsxwriter.Workbook(str(path)) as book:
+        fill(book, book.add_worksheet("S"))
+    end: Any = xlsx.draw_sheet(source(path), None, 990, 16_370, 200, 50)
+    assert end["range"] == "XEQ991:XFD1002"
+    assert {"far", "corner", "XFD", "1000"} <= set(texts(end))
+    first: Any = xlsx.draw_sheet(source(path), "S", 0, 0, 20, 50)
+    assert first["range"].startswith("A1:AX")
+    assert first["height"] < 1_200
+    assert len(first["svg"]) < 60_000
+    for window in ((0, 0, 201, 1), (0, 0, 1, 51), (-1, 0, 1, 1), (0, 16_384, 1, 1)):
+        with pytest.raises(FormatError) as caught:
+            xlsx.draw_sheet(source(path), "S", *window)
+        assert caught.value.reason == "bad_range"
+
+
+@pytest.mark.rule("F43.23")
+def test_of_two_thousand_charts_some_are_drawn_and_the_others_are_counted(tmp_path):
+    path, many = tmp_path / "a.xlsx", tmp_path / "many.xlsx"
+    with xlsxwriter.Workbook(str(path)) as book:
+        sheet = book.add_worksheet("S")
+        chart = book.add_chart({"type": "column"})
+        chart.add_series({"values": "=S!$A$1:$A$3"})
+        sheet.insert_chart("B2", chart)
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(many, "w") as new:
+        for name in old.namelist():
+            data = old.read(name)
+            if name.endswith("drawing1.xml"):
+                start = data.index(b"<xdr:twoCellAnchor")
+                end = data.index(b"</xdr:wsDr>")
+                data = data[:start] + data[start:end] * 2_000 + data[end:]
+            new.writestr(name, data)
+
+    found: Any = xlsx.draw_sheet(source(many))
+
+    assert found["missing"] == ["1,940 more charts and pictures are shown as empty frames"]
+    assert sum(one["kind"] == "chart" for one in found["frames"]) == 60
+    assert len(found["svg"]) < 1_000_000
+
+
+@pytest.mark.rule("F43.6", "F43.15", "F43.24")
+def test_the_door_draws_in_a_worker_and_keeps_what_it_drew(tmp_path):
+    path = tmp_path / "a.xlsx"
+    with xlsxwriter.Workbook(str(path)) as book:
+        sheet = book.add_worksheet("S")
+        sheet.write("A1", "</text><script>x</script>")
+        book.add_worksheet("T").write("A1", "second")
+    plain = tmp_path / "a.txt"
+    plain.write_text("x")
+    with Formats(cache=tmp_path / "cache") as formats:
+        book_file = formats.source(path)
+        one = formats.draw_sheet(book_file)
+        kept = sorted((tmp_path / "cache" / "previews").iterdir())
+        again = formats.draw_sheet(book_file)
+        picture = formats.draw_sheet_picture(book_file, "T", 0, 0, 10, 5, 0.5)
+        with pytest.raises(FormatError) as refused:
+            formats.draw_sheet(formats.source(plain))
+        with pytest.raises(FormatError) as unknown:
+            formats.draw_sheet(book_file, "nowhere")
+
+    assert again == one
+    assert len(kept) == 1
+    assert "<script" not in str(one["svg"])
+    assert picture.image is not None
+    assert (picture.mime_type, picture.page_count) == ("image/png", 2)
+    assert Image.open(io.BytesIO(picture.image)).width < 250
+    assert (refused.value.reason, unknown.value.reason) == ("unsupported_format", "unknown_sheet")
