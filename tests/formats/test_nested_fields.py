@@ -144,6 +144,15 @@ OBJECTS = [
         "xlsx", op("set_cells", sheet="S", cells=[{"cell": "A1", "value": 1, "style": {}}]),
         ("cells", 0, "style"), looks(*LOOK_FIELDS),
     ),
+    Inside(
+        "xlsx", op("set_link", sheet="S", range="A1", target="https://example.org/", style={}),
+        ("style",), looks(*LOOK_FIELDS),
+    ),
+    Inside(
+        "xlsx", op("add_conditional_format", sheet="S", range="A1:B2", kind="duplicate",
+                   style={"font_bold": True, "fill_color": "#FFC7CE"}), ("style",),
+        looks(*LOOK_FIELDS),
+    ),
     *(
         Inside("xlsx", op(name, sheet="S", series=[{"values": "B2:B2"}], **given), ("series", 0),
                chart_data.SERIES_ARGS)
@@ -198,6 +207,14 @@ LISTS: list[tuple[str, dict[str, Any], str, Any]] = [  # of values: what may not
     (
         "xlsx", op("insert_columns", sheet="S", column=2, values=[[1]], types=["number"]), "types",
         [5, "numbr", {}, []],
+    ),
+    (
+        "xlsx", op("add_conditional_format", sheet="S", range="B2", kind="icon_set",
+                   icons="3Arrows", thresholds=["40%", "60%"]), "thresholds", [{}, [], True],
+    ),
+    (
+        "xlsx", op("set_validation", sheet="S", range="A2", kind="list", values=["x"]), "values",
+        [{}, [], ["x"]],
     ),
     (
         "xlsx", op("summarize_by_category", sheet="T", source_sheets=["S"], category_col="A",

@@ -24,7 +24,7 @@ MANY_OPTIONAL = {  # more than a strict call should write as null (M9.10)
     *("read_file", "search_files", "replace_in_files", "copy_assets"),
     *("table_export", "table_update_from_export"),
 }
-LIST_MAX_BYTES = 14_000
+LIST_MAX_BYTES = 14_500
 USER = Message(role=Role.USER, text="Hi")
 VALUE = {"string", "number", "integer", "boolean", "null"}
 

@@ -252,12 +252,12 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
 
 
 _SHOWN = """
-artifact cell column_header context csv_cell csv_header defined_name document_comment earlier_answer
-file_name folder_name formula heading hidden_text notes page_header pdf_text plan receipt sheet_name
-slide_text slide_title table_cell text tracked tracked_deletion
+artifact cell cell_comment column_header context csv_cell csv_header defined_name document_comment
+earlier_answer file_name folder_name formula heading hidden_text notes page_header pdf_text plan receipt
+sheet_name slide_text slide_title table_cell text tracked tracked_deletion
 """
 SHOWN = frozenset(_SHOWN.split())
-"""Places whose text a model is shown; comments of cells and properties of files it is not."""
+"""Places whose text a model is shown; properties of files it is not."""
 
 
 @pytest.mark.rule("W11.30")

@@ -200,7 +200,7 @@ def test_a_small_window_is_told_what_is_left_out_and_keeps_the_persons_style(roo
     assert ("MARK-STYLE" in large[0], "MARK-STYLE" in large[2]) == (False, True)
     assert "left out here" not in large[2]
 
-    middle = sent(room, "work", request="Sum up the plan", window_tokens=5_000)
+    middle = sent(room, "work", request="Sum up the plan", window_tokens=5_500)
     assert "Operations of xlsx_operations" in middle[2]
     assert "The style guide of xlsx files is left out here" in middle[2]
     assert ("MARK-STYLE" in middle[0], "MARK-STYLE" in middle[2]) == (True, False)

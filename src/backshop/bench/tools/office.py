@@ -30,7 +30,8 @@ XLSX_OPS = (
     *("change_table", "delete_table", "sort_range"),
     *("remove_duplicates", "copy_range", "move_range", "copy_sheet", "move_sheet"),
     *("set_sheet_state", "add_conditional_format", "delete_conditional_format"),
-    *("set_validation", "delete_validation", "summarize_by_category"),
+    *("set_validation", "delete_validation", "set_name", "delete_name", "set_note"),
+    *("delete_note", "set_link", "delete_link", "summarize_by_category"),
 )
 DOCX_OPS = (
     *("set_paragraphs", "append_paragraph", "insert_paragraphs", "replace_section"),
