@@ -108,6 +108,14 @@ def test_the_report_holds_tracked_changes_of_two_people(folder):
     assert [table.cell(0, 0).text for table in word(path).tables] == ["Region", "Team"]
 
 
+def test_the_deck_has_a_look_of_its_own_and_a_chart(folder):
+    deck = show(folder / "board-deck.pptx")
+    charts = [shape.chart for slide in deck.slides for shape in slide.shapes if shape.has_chart]
+
+    assert [list(chart.plots[0].series[0].values) for chart in charts] == [[6, 7, 9, 9, 11]]
+    assert {"Far hill", "Near hill"} <= {shape.name for shape in deck.slide_layouts[0].shapes}
+
+
 def test_other_readers_open_the_deck_and_the_terms(folder, tmp_path):
     titles = [slide.shapes.title.text for slide in show(folder / "board-deck.pptx").slides]
     path = folder / "supplier-terms.pdf"
