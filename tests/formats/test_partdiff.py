@@ -390,7 +390,7 @@ SHEET = "xl/worksheets/sheet1.xml"
             "xl/workbook.xml",
             "<calcPr",
             '<definedNames><definedName name="n">Q1!$A$1</definedName></definedNames><calcPr',
-            "workbook: names",
+            "workbook: name n added: Q1!$A$1",
         ),
     ],
 )

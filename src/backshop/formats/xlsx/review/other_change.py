@@ -290,7 +290,8 @@ class Knowledge:
 def _names(root: Element, sheets: list[str]) -> dict[str, tuple[str, str]]:
     """Return what names mean, by how formulas write them; those of a sheet with it."""
     found = {}
-    for item in children(child(root, "definedNames"), "definedName"):
+    lists = children(root, "definedNames")  # one, in files as they should be
+    for item in (item for one in lists for item in children(one, "definedName")):
         scope = item.get("localSheetId") or ""
         at = int(scope) if scope.isdigit() else -1
         home = f"{quote_sheet(sheets[at])}!" if 0 <= at < len(sheets) else ""
