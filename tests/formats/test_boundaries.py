@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -45,6 +47,17 @@ def test_formats_know_no_model_no_network_no_store_and_no_workbench():
             assert name in HARMLESS or name.partition(".")[0] not in NETWORK, (path, name)
         names = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
         assert not {name for name in names if "bench" in name}, path
+
+
+@pytest.mark.rule("S2.4", "S2.5")
+def test_the_door_of_the_room_loads_no_format():
+    code = "import sys, backshop.formats as room; print(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    kinds = {"xlsx", "docx", "pptx", "odt", "pdf", "tables", "canvas", "chart"}
+    loaded = {name for name in run.stdout.split() if name.startswith("backshop.formats.")}
+    assert len(loaded) > 20
+    assert {name for name in loaded if name.split(".")[2] in kinds} == set()
 
 
 @pytest.mark.rule("F3.3")

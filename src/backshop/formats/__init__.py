@@ -19,6 +19,7 @@ from .diff.remainder import (
 from .errors import FormatError, fail, reasons
 from .find import Needle
 from .kind import TAIL_BYTES, FileKind, check_end, classify, kind_of_name
+from .missing_result import why_uncomputed
 from .open_table import OpenTable
 from .operation_guide import explained, operation_sheet
 from .package.archive import members
@@ -48,7 +49,6 @@ from .selection.change_unit import GROUPS, ChangeUnit, Relocated, unit_id
 from .text.dialect_wish import DialectWish
 from .warning import NOTED, Warn
 from .write.operation import named_files
-from .xlsx.calculation.uncomputed import said as why_uncomputed
 
 __all__ = [
     "FILE",
