@@ -1,0 +1,143 @@
+"""U7.5: pages stay small and answer at once, however much there is to show.
+
+A real Chromium in front of a real server: 500 workbenches, a talk of 2,000 messages, 200 files, a
+workbook of 3,000 rows and a deck of 60 slides, both changed in a Draft. What a page weighs is its
+HTML; what a person waits for is the browser's own figure, from a click or a key to the next paint.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+from playwright.sync_api import sync_playwright
+from pptx import Presentation
+from tests.conftest import browser_path
+from tests.web.browsing import ARGUMENTS, Served, serving
+from tests.web.drafts import Drafting
+
+from .report import head, row
+
+BENCHES = int(os.environ.get("PAGES_BENCHES", "500"))
+MESSAGES = int(os.environ.get("PAGES_MESSAGES", "2000"))
+FILES, ROWS, SLIDES = 200, 3_000, 60
+PAGE_KB, PAINT_MS = 200, 200
+_WATCH = """() => { window.waited = [];
+  new PerformanceObserver((list) => window.waited.push(...list.getEntries().map((e) => e.duration)))
+    .observe({ type: "event", durationThreshold: 16, buffered: true }); }"""
+_SETTLE = "() => new Promise((done) => setTimeout(() => requestAnimationFrame(done), 300))"
+
+
+def main() -> None:
+    """Print the table of pages."""
+    head()
+    with tempfile.TemporaryDirectory(prefix="bench-pages-") as folder:
+        os.environ["HOME"] = folder
+        with serving(Path(folder) / "home") as served:
+            _measure(served)
+
+
+def _measure(served: Served) -> None:
+    for number in range(BENCHES):
+        served.bench(f"Bench {number}")
+    talk = _talk(served)
+    work = _work(served)
+    with served.client() as client:
+        for name, path in (
+            (f"the list of {BENCHES} workbenches", "/"),
+            (f"a talk of {MESSAGES} messages with {FILES} files", f"/bench/{talk}?stay=1"),
+            (f"the review of a deck of {SLIDES} slides", f"/bench/{work}/review?file=deck.pptx"),
+            (f"the review of {ROWS} rows", f"/bench/{work}/review?file=book.xlsx"),
+        ):
+            answer = client.get(path, headers={"accept": "text/html"})
+            row(name, len(answer.content) / 1024, PAGE_KB, unit="KiB")
+    with _browser() as browser:
+        for name, path in (
+            (f"viewer of {ROWS} rows", f"/bench/{work}/file/book.xlsx"),
+            (f"review of {ROWS} rows", f"/bench/{work}/review?file=book.xlsx"),
+            (f"viewer of {SLIDES} slides", f"/bench/{work}/file/deck.pptx"),
+            (f"review of {SLIDES} slides", f"/bench/{work}/review?file=deck.pptx"),
+            (f"talk of {MESSAGES} messages", f"/bench/{talk}?stay=1"),
+        ):
+            waited = _interact(browser, served, path)
+            row(f"{name}: slowest answer to a click or key", waited, PAINT_MS, unit="ms")
+
+
+def _talk(served: Served) -> str:
+    files: dict[str, str | bytes] = {f"notes/{number:03}.md": "x" for number in range(FILES)}
+    bench = served.bench("Talk", files)
+    for number in range(MESSAGES):
+        text = f"Message {number} with a few words, as people write them."
+        served.call("WorkshopSendUserMessage", workbench_id=bench, text=text)
+    return bench
+
+
+def _work(served: Served) -> str:
+    bench = served.bench("Work", {"book.xlsx": _book(), "deck.pptx": _deck()})
+    cells = [{"cell": f"B{row}", "value": 7} for row in (2, 900, ROWS)]
+    titles = [{"op": "set_slide_text", "index": at, "title": f"New {at}"} for at in (0, 30, 59)]
+    draft = Drafting(served, bench)
+    change = [{"op": "set_cells", "sheet": "Data", "cells": cells}]
+    draft.use("xlsx_operations", path="book.xlsx", operations=change)
+    draft.use("pptx_operations", path="deck.pptx", operations=titles)
+    return bench
+
+
+def _book() -> bytes:
+    book = openpyxl.Workbook()
+    sheet: Any = book.active
+    sheet.title = "Data"
+    sheet.append(["Item", *(f"Month {month}" for month in range(1, 13))])
+    for number in range(2, ROWS + 1):
+        sheet.append([f"Item {number}", *(number * month for month in range(1, 13))])
+    made = BytesIO()
+    book.save(made)
+    return made.getvalue()
+
+
+def _deck() -> bytes:
+    deck: Any = Presentation()
+    for number in range(SLIDES):
+        slide = deck.slides.add_slide(deck.slide_layouts[1])
+        slide.shapes.title.text = f"Slide {number}"
+        slide.placeholders[1].text = "One\nTwo\nThree"
+    made = BytesIO()
+    deck.save(made)
+    return made.getvalue()
+
+
+@contextmanager
+def _browser() -> Iterator[Any]:
+    with sync_playwright() as playwright:
+        made = playwright.chromium.launch(executable_path=browser_path(), args=ARGUMENTS)
+        yield made
+        made.close()
+
+
+def _interact(browser: Any, served: Served, path: str) -> float:
+    """Click every way to look and walk by keys; return the longest wait in milliseconds."""
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    page = context.new_page()
+    page.goto(served.link())
+    page.goto(served.address + path)
+    page.evaluate(_WATCH)
+    page.evaluate(_SETTLE)
+    for at in range(page.locator("nav.tabs a, [role=tab]").count()):
+        tabs = page.locator("nav.tabs a, [role=tab]")
+        if at < tabs.count() and tabs.nth(at).is_visible():
+            tabs.nth(at).click()
+            page.evaluate(_SETTLE)
+            if not page.evaluate("() => Array.isArray(window.waited)"):
+                page.evaluate(_WATCH)  # the tab was a page of its own
+    for key in "jjkknp":
+        page.keyboard.press(key)
+        page.evaluate(_SETTLE)
+    waited: list[float] = page.evaluate("() => window.waited || []")
+    context.close()
+    return max(waited, default=0.0)
