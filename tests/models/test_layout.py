@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from backshop.models import Image
 from backshop.models.catalog.catalog import Supports
 from backshop.models.messages import (
-    Image,
     Message,
     ModelRequest,
     ProviderState,
@@ -96,8 +96,8 @@ def test_pictures_of_messages_that_are_joined_stay():
 
     (message,) = dialogue(sent("chat", *shown))
 
-    assert [part["type"] for part in message["content"]] == ["text", "image_url"]
-    assert message["content"][0]["text"] == "See.\n\nWork now."
+    assert [part["type"] for part in message["content"]] == ["text", "image_url", "text"]
+    assert [message["content"][place]["text"] for place in (0, 2)] == ["See.", "Work now."]
 
 
 @pytest.mark.rule("M6.9", "M5.5")

@@ -197,6 +197,7 @@ CALL_TIMEOUT_S = 30.0  # R7.3, kept by the MCP server
 # workshop
 TURN_FLOW = "auto"  # workshop.flow
 TURN_MAX_MINUTES = 120  # W9, workshop.max_turn_minutes
+TURN_MAX_PICTURES = 12  # W26.4, workshop.max_pictures
 CONTEXT_TIMEOUT_S = 120  # B14.6, workshop.context_timeout_s
 LOOP_WINDOW_CALLS = 10  # W9.1, workshop.loop_window
 LOOP_WARNING_CALLS = 3  # workshop.loop_warning

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import logging
 from typing import Any
 
@@ -155,8 +156,14 @@ def _described(tool: OfferedTool) -> types.Tool:
 
 
 def _result(called: Called) -> types.CallToolResult:
+    content: list[types.ContentBlock] = [
+        types.TextContent(type="text", text=text) for text in called.texts
+    ]
+    if (image := called.image) is not None:
+        data = base64.b64encode(image.data).decode()
+        content.append(types.ImageContent(type="image", data=data, mime_type=image.media_type))
     return types.CallToolResult(
-        content=[types.TextContent(type="text", text=text) for text in called.texts],
+        content=content,
         structured_content=called.structured,
         is_error=called.is_error,
     )

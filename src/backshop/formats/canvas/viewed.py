@@ -1,4 +1,4 @@
-"""Pictures for who takes pictures and no pages: small enough to be sent, and what they show (F43.70)."""
+"""Pictures for who takes pictures and no pages: small enough to be sent, with facts (F43.70)."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from ..errors import fail
@@ -48,7 +49,7 @@ def _document(renderer: Renderer, source: Source, page: int) -> PageView:
     return found
 
 
-def _require(kind: Kind, given: dict[str, object], allowed: tuple[str, ...]) -> None:
+def _require(kind: Kind, given: Mapping[str, object], allowed: tuple[str, ...]) -> None:
     """Refuse what has no meaning for a kind (F5.6)."""
     wrong = [name for name, value in given.items() if value is not None and name not in allowed]
     if wrong:

@@ -68,9 +68,8 @@ def view_sheet(source: Source, sheet: str | None, range: str | None) -> tuple[by
     cells = None if page.area is None else str(page.area)
     place = spelled(Place(sheet=page.sheet, range=cells)).removesuffix("!")
     rows, columns = page.used
-    about: JsonObject = {"shown": place, "sheet": page.sheet, "range": cells}
-    if page.area is not None and rows and columns:
-        about["used_range"] = str(Area(1, 1, rows, columns))
+    used = str(Area(1, 1, rows, columns)) if rows and columns else None
+    about: JsonObject = {"shown": place, "sheet": page.sheet, "range": cells, "used_range": used}
     return image, {**about, "sheets": list(page.sheets), **facts}
 
 
