@@ -79,5 +79,5 @@ def _few_colours(image: Image.Image) -> Image.Image:
 
 def _png(image: Image.Image) -> bytes:
     out = BytesIO()
-    image.save(out, "PNG", optimize=True)
+    image.save(out, "PNG")
     return out.getvalue()

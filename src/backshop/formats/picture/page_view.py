@@ -9,8 +9,8 @@ from ..errors import fail
 from ..protocol import Kind, Source
 from .rendering import PageView, Renderer
 
-BACKSHOP, LIBREOFFICE, ITSELF = "Backshop", "LibreOffice", "the file itself"
-_PAGED = frozenset({Kind.PDF, Kind.DOCX, Kind.ODT, Kind.PPTX, Kind.IMAGE})
+BACKSHOP, LIBREOFFICE = "Backshop", "LibreOffice"
+_DRAWN_BY = {Kind.PPTX: BACKSHOP, Kind.PDF: "pdfium", Kind.IMAGE: "Pillow"}
 _THROUGH_OFFICE = frozenset({Kind.DOCX, Kind.ODT})
 
 
@@ -31,14 +31,13 @@ def view(
     if kind is Kind.XLSX:
         _require(kind, given, ("sheet", "range"))
         return _told(renderer.view(source, "view_sheet", sheet, range), kind, BACKSHOP)
-    if kind not in _PAGED:
+    if kind not in _THROUGH_OFFICE and kind not in _DRAWN_BY:
         raise fail("unsupported_format", f"{source.name!r} has no pages", hints=("read_file",))
     _require(kind, given, ("page",))
     number = 1 if page is None else page
     if kind in _THROUGH_OFFICE:
         return _told(_document(renderer, source, number), kind, LIBREOFFICE)
-    found = renderer.view(source, "view_page", number)
-    return _told(found, kind, BACKSHOP if kind is Kind.PPTX else ITSELF)
+    return _told(renderer.view(source, "view_page", number), kind, _DRAWN_BY[kind])
 
 
 def _document(renderer: Renderer, source: Source, page: int) -> PageView:
