@@ -255,3 +255,21 @@ def test_what_is_no_plain_file_is_refused_at_once(tmp_path, capsys):
         reasons.append(json.loads(capsys.readouterr().out)["reason"])
 
     assert reasons == ["unsupported_format", "unsupported_format", "corrupt_file"]
+
+
+@pytest.mark.rule("S4.2", "F43.71")
+def test_a_slide_is_written_as_a_picture_to_a_new_file_only(tmp_path, capsys):
+    deck = pptx.Presentation()
+    deck.slides.add_slide(deck.slide_layouts[6])
+    deck.save(str(tmp_path / "a.pptx"))
+    out = tmp_path / "out.png"
+    arguments = ["file", "picture", str(tmp_path / "a.pptx"), "--page", "1", "-o", str(out)]
+
+    assert main(arguments) == 0
+    said = capsys.readouterr().out
+    assert main([*arguments, "--json"]) == 1
+
+    with Image.open(out) as image:
+        assert image.size == (960, 720)
+    assert said == f"wrote {out}: slide 1 of 1, 960 x 720 pixels, drawn by Backshop\n"
+    assert json.loads(capsys.readouterr().out)["reason"] == "target_exists"

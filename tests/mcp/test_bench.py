@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import base64
+import json
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import anyio
 import jsonschema
 import pytest
+from PIL import Image
 
 from backshop.app import Backshop
 from backshop.base.codec import decode
@@ -59,6 +63,8 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("get_styles", {"path": "budget-2025.xlsx"}),
     ("get_styles", {"path": "annual-report.docx"}),
     ("get_styles", {"path": "board-deck.pptx"}),
+    ("view_page", {"path": "board-deck.pptx", "place": "slide 2"}),
+    ("view_page", {"path": "supplier-terms.pdf", "version": "published"}),
     ("review_draft", {}),
     ("review_draft", {"path": "note.md"}),
     ("list_comments", {}),
@@ -141,6 +147,38 @@ def test_a_refusal_carries_the_whole_envelope(offering):
                 assert info.reason
 
     anyio.run(story)
+
+
+@pytest.mark.rule("W26.6", "W26.2", "F43.72")
+def test_a_client_receives_a_chart_as_a_picture(offering):
+    async def story() -> None:
+        async with Client(build(offering)) as client:
+            wanted = {"path": "budget-2025.xlsx", "place": "Overview"}
+            result = await client.call_tool("view_page", wanted)
+            text, picture = result.content
+            assert (text.type, picture.type, picture.mime_type) == ("text", "image", "image/png")
+            facts = result.structured_content or {}
+            assert json.loads(text.text) == facts
+            image = Image.open(BytesIO(base64.b64decode(picture.data))).convert("RGB")
+            assert image.size == (facts["width"], facts["height"])
+            charts = [one["box"] for one in facts["places"] if one["kind"] == "chart"]
+            assert len(charts) == 2
+            left, top, width, height = charts[0]
+            columns = image.crop((left, top, left + width, top + height)).resize((60, 36))
+            blue = [(x, y) for x in range(60) for y in range(36) if _is_blue(columns, x, y)]
+            tall = [sum(x in part for x, _ in blue) for part in (range(9, 16), range(34, 43))]
+            assert tall[0] > tall[1] > 10  # North's column is taller than West's
+
+            refused = await client.call_tool("view_page", {**wanted, "place": "Nothing!A1"})
+            assert refused.is_error
+            assert [one.type for one in refused.content] == ["text"]
+
+    anyio.run(story)
+
+
+def _is_blue(image: Image.Image, x: int, y: int) -> bool:
+    red, _, blue = cast(tuple[int, int, int], image.getpixel((x, y)))
+    return blue - red > 60
 
 
 @pytest.mark.rule("S6.1")

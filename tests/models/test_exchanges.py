@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from backshop.base.ambient import SystemClock
+from backshop.base.image import Image
 from backshop.models.catalog.catalog import Auth, ModelRecord, ProviderRecord, builtin
 from backshop.models.egress import stream
 from backshop.models.egress.gate import Egress, EgressKind, Errand
@@ -25,6 +26,7 @@ from backshop.models.messages import (
     ModelRequest,
     ReasoningProgress,
     Role,
+    ToolCall,
     Usage,
 )
 from backshop.models.providers.provider import LocalServer, local_model, local_record
@@ -32,6 +34,7 @@ from backshop.prompts import CancelToken
 
 from .calling import KEY, TOOL, WIRES, OpenGate, Outcome
 from .provider import Provider, Reply, serving
+from .test_layout import unmarked
 
 FOLDER = Path(__file__).with_name("exchanges")
 EXCHANGES = {one.stem: json.loads(one.read_text("utf-8")) for one in sorted(FOLDER.glob("*.json"))}
@@ -156,6 +159,27 @@ def test_a_request_is_what_the_provider_takes(name):
     assert ("max_tokens" in sent) or not wanted.get("bounded")
     if "roles" in wanted:
         assert [one["role"] for one in sent["messages"]] == wanted["roles"]
+
+
+@pytest.mark.rule("M16.2", "M6.4")
+@pytest.mark.parametrize("name", EXCHANGES)
+def test_a_picture_of_a_result_is_shown_as_the_provider_takes_it(name):
+    exchange = EXCHANGES[name]
+    ids = ("abcdef123", "abcdef456")
+    calls = Message(role=Role.ASSISTANT, tool_calls=tuple(ToolCall(i, "look", {}) for i in ids))
+    picture = (Image("image/png", b"\x89PNG"),)
+    results = (
+        Message(role=Role.TOOL, text="a slide", images=picture, tool_call_id=ids[0]),
+        Message(role=Role.TOOL, text="a line", tool_call_id=ids[1]),
+    )
+    with serving(reply(exchange, exchange["cases"][0])) as server:
+        exchanged(exchange, server, asked(messages=(*asked().messages, calls, *results)))
+
+    sent = server.seen[0].json
+    told = unmarked(sent["input"] if "input" in sent else sent["messages"])
+    wanted = exchange["picture"]["results"]
+    assert told[-len(wanted) :] == wanted
+    assert json.dumps(sent).count("iVBORw==") == 1
 
 
 @pytest.mark.rule("M5.2", "M6.2", "M2.5")

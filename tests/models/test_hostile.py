@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from backshop.models import Attendant
+from backshop.models import Attendant, Image
 from backshop.models.catalog.catalog import Auth
 from backshop.models.errors import KeyUnusable, SecretsUnreadable
-from backshop.models.messages import Failed, Image, Message, Role
+from backshop.models.messages import Failed, Message, Role
 from backshop.models.providers.vault import KeyringVault
 from backshop.models.requests import (
     ProviderRequest,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from itertools import zip_longest
 from typing import Any
 
 import pytest
 
+from backshop.models import Image
 from backshop.models.catalog.catalog import Supports
 from backshop.models.messages import (
-    Image,
     Message,
     ModelRequest,
     ProviderState,
@@ -33,8 +34,10 @@ OPENING: tuple[Message, ...] = (
 )
 
 
-def step(number: int, calls: int = 1, *, thinks: bool = False) -> tuple[Message, ...]:
-    """An answer with calls, and their results."""
+def step(
+    number: int, calls: int = 1, *, thinks: bool = False, shows: bool = False
+) -> tuple[Message, ...]:
+    """An answer with calls, and their results; `shows`: the first one is a picture."""
     ids = [f"c{number}_{one}" for one in range(calls)]
     thought = ProviderState(
         "local-x", [{"type": "thinking", "thinking": "hm", "signature": "s"}, *["call"] * calls]
@@ -44,7 +47,14 @@ def step(number: int, calls: int = 1, *, thinks: bool = False) -> tuple[Message,
         tool_calls=tuple(ToolCall(one, "look", {"q": one}, f'{{"q":  "{one}"}}') for one in ids),
         provider_state=thought if thinks else None,
     )
-    return (answer, *(Message(role=Role.TOOL, text=f"saw {one}", tool_call_id=one) for one in ids))
+    pictures = (Image("image/png", f"picture {number}".encode()),) if shows else ()
+    return (
+        answer,
+        *(
+            Message(role=Role.TOOL, text=f"saw {one}", tool_call_id=one, images=images)
+            for one, images in zip_longest(ids, (pictures,), fillvalue=())
+        ),
+    )
 
 
 def sent(wire: str, *messages: Message, model: Any = MODEL, **fields: Any) -> dict[str, Any]:
@@ -96,12 +106,15 @@ def test_pictures_of_messages_that_are_joined_stay():
 
     (message,) = dialogue(sent("chat", *shown))
 
-    assert [part["type"] for part in message["content"]] == ["text", "image_url"]
-    assert message["content"][0]["text"] == "See.\n\nWork now."
+    assert [part["type"] for part in message["content"]] == ["text", "image_url", "text"]
+    assert [message["content"][place]["text"] for place in (0, 2)] == ["See.", "Work now."]
 
 
-@pytest.mark.rule("M6.9", "M5.5")
-@pytest.mark.parametrize("supports", [Supports(), Supports(tool_choice_required=False)])
+@pytest.mark.rule("M6.9", "M5.5", "M16.3")
+@pytest.mark.parametrize(
+    "supports",
+    [Supports(), Supports(tool_choice_required=False), Supports(user_after_tool=False)],
+)
 @pytest.mark.parametrize("choice", [ToolChoice.AUTO, ToolChoice.FIRST_TURN_REQUIRED])
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_request_begins_with_the_one_before(wire, choice, supports):
@@ -117,7 +130,8 @@ def test_a_request_begins_with_the_one_before(wire, choice, supports):
         assert now[: len(before)] == before
         assert fixed == first
         before = now
-        grown = (*grown, *step(number, 1 + number % 3, thinks=wire == "messages"))
+        is_shown = number % 2 == 1
+        grown = (*grown, *step(number, 1 + number % 3, thinks=wire == "messages", shows=is_shown))
 
 
 @pytest.mark.rule("M6.9")

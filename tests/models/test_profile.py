@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from backshop.base.errors import ValidationFailed
+from backshop.models import Image
 from backshop.models.catalog import catalog
 from backshop.models.catalog.profile import REMINDER, Efforts, check_efforts, nearest_effort
 from backshop.models.errors import ContextExhausted
 from backshop.models.messages import (
-    Image,
     Message,
     ModelRequest,
     ProviderState,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import struct
 from typing import Any
 
 import pytest
 
-from backshop.models.messages import Usage
+from backshop.base.image import Image
+from backshop.models.ledger.usage import image_tokens, request_tokens, text_only_tokens
+from backshop.models.messages import Message, ModelRequest, Role, Usage
 
 from .calling import WIRES, call
 from .provider import Reply, serving, sse
@@ -106,3 +109,31 @@ def counted(wire: str, usage: dict[str, Any]) -> Usage:
 )
 def test_what_providers_count_has_one_shape(wire, sent, expected):
     assert counted(wire, sent) == expected
+
+
+def png(width: int, height: int) -> Image:
+    """Return what a PNG of a size begins with; nobody looks further."""
+    head = struct.pack(">I4sII", 13, b"IHDR", width, height)
+    return Image("image/png", b"\x89PNG\r\n\x1a\n" + head)
+
+
+@pytest.mark.rule("M16.4", "M13.1")
+@pytest.mark.parametrize(
+    ("provider", "tokens"),
+    [
+        ("anthropic", 1_080),  # 1,200 by 675 pixels, 750 to a token
+        ("openai", 1_004),  # 38 by 22 tiles of 32 pixels, 1.2 each
+        ("openai-codex", 1_004),
+        ("google", 1_120),
+        ("mistral", 1_075),  # 43 by 25 tiles of 28 pixels
+        ("local-x", 1_075),
+    ],
+)
+def test_a_picture_is_counted_as_its_provider_counts_it(provider, tokens):
+    assert image_tokens(png(1_200, 675), provider) == tokens
+    assert image_tokens(Image("image/jpeg", b"?"), provider) == 1_500
+
+    shown = Message(role=Role.TOOL, text="four", tool_call_id="c", images=(png(1_200, 675),))
+    asked = ModelRequest(model_id=f"{provider}:m", messages=(shown,))
+    assert request_tokens(asked) == tokens + 1
+    assert text_only_tokens(asked) == 1  # what a server is not suspected over (M6.5)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass, field
 from itertools import pairwise
 
 import pytest
 
-from backshop.models import scripted
+from backshop.base.image import PNG, Image
+from backshop.models import WINDOW_FULL, scripted
 from backshop.models.messages import Role
 from backshop.prompts import MarkdownSection, Prompt, Session, Tool, ToolResult
 from backshop.workshop.tool.allowance import Allowance
@@ -120,6 +122,31 @@ def test_a_small_window_gets_receipts_of_what_a_large_one_gets_whole():
     *_, last = adapter.requests
     shown = [one.text for one in last.messages if one.role is Role.TOOL]
     assert ["Receipt of read_file" in one for one in shown] == [False, True]
+
+
+@pytest.mark.rule("W26.4", "M16.4", "W8.5")
+@pytest.mark.parametrize(("is_shown", "requests", "finish"), [(0, 6, "stop"), (1, 4, WINDOW_FULL)])
+def test_pictures_count_in_the_window(is_shown, requests, finish):
+    head = struct.pack(">I4sII", 13, b"IHDR", 1_200, 1_200)
+    picture = Image(PNG, b"\x89PNG\r\n\x1a\n" + head) if is_shown else None
+
+    def view(params, *, context):
+        return ToolResult(ok=True, message="a page", image=picture)
+
+    shows = Tool("read_file", "Show.", Size, view, effects="read")
+    prompt: Prompt[None] = Prompt(
+        "tests/x",
+        "v",
+        sections=[MarkdownSection("Do", "It.", key="do", tools=(shows,))],
+        purpose="research",
+    )
+    adapter = scripted([*reads(1, 2, 3, 4, 5), {"respond": {"text": "done"}}])
+
+    answer = adapter.attended(
+        prompt, attendant=attendant(Journal(), 10_000), session=Session(), parse_output=False
+    )
+
+    assert (len(adapter.requests), answer.finish_reason) == (requests, finish)
 
 
 @pytest.mark.rule("W7.1", "W8.3", "W23.14")

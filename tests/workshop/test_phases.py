@@ -10,14 +10,14 @@ from backshop.workshop.tool.phase import PHASES, WORK, WRITING_TOOLS, PhaseKey
 
 
 @pytest.mark.rule("W7.1", "P7.3")
-def test_research_uses_13_tools_plan_3_and_implement_all_but_the_one_that_asks_for_a_plan():
+def test_research_uses_14_tools_plan_3_and_implement_all_but_the_one_that_asks_for_a_plan():
     counts = {str(key): (len(one.tools), one.max_turns) for key, one in PHASES.items()}
 
     assert counts == {
-        "work": (25, 30),
-        "research": (13, 30),
+        "work": (26, 30),
+        "research": (14, 30),
         "plan": (3, 10),
-        "implement": (24, 30),
+        "implement": (25, 30),
         "summary": (0, 2),
     }
     own = {"recall_tool_result", "report_failure"}

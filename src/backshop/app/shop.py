@@ -267,6 +267,7 @@ class Backshop:
                     writes=config["workshop.work_writes"],
                     files=config["workshop.work_files"],
                 ),
+                max_pictures=config["workshop.max_pictures"],
                 talk_on_draft=config["workshop.talk_on_draft"],
             ),
             overrides=self.prompts.overrides,

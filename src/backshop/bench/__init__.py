@@ -98,7 +98,7 @@ from .values import Limits, Source
 if TYPE_CHECKING:
     from .manifest.manifest import BenchManifest, Contents, Manifests
     from .manifest.mount import BenchView
-    from .tools import ANSWERS, REVIEW_TOOLS, TOOLS, Workspace
+    from .tools import ANSWERS, REVIEW_TOOLS, TOOLS, VIEW, Workspace
 
 __all__ = [
     "ANSWERS",
@@ -112,6 +112,7 @@ __all__ = [
     "KEYWORDS",
     "REVIEW_TOOLS",
     "TOOLS",
+    "VIEW",
     "UNKNOWN_WINDOW_TOKENS",
     "VIEW_COMMANDS",
     "Acted",
@@ -217,7 +218,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    **dict.fromkeys(("ANSWERS", "REVIEW_TOOLS", "TOOLS", "Workspace"), "tools"),
+    **dict.fromkeys(("ANSWERS", "REVIEW_TOOLS", "TOOLS", "VIEW", "Workspace"), "tools"),
     **dict.fromkeys(("BenchManifest", "Contents", "Manifests"), "manifest.manifest"),
     "BenchView": "manifest.mount",
 }

@@ -291,11 +291,23 @@ def write_lines(target: Path, lines: Iterable[str], *, is_new: bool = False) -> 
         DiskFull, WriteFailed: the file system refuses.
         ValidationFailed: `target_exists`.
     """
+    with _writing(target), target.open("x" if is_new else "w", encoding="utf-8") as file:
+        file.writelines(lines)
+
+
+def write_new(target: Path, data: bytes) -> None:
+    """Write a file that a person named and that is not there yet; errors as above."""
+    with _writing(target), target.open("xb") as file:
+        file.write(data)
+
+
+@contextmanager
+def _writing(target: Path) -> Iterator[None]:
+    """Say in the product's words why a file cannot be written."""
     from backshop.store import file_error  # loaded when a command needs it (S2.4)
 
     try:
-        with target.open("x" if is_new else "w", encoding="utf-8") as file:
-            file.writelines(lines)
+        yield
     except FileExistsError as error:
         raise ValidationFailed(f"{target.name} exists", reason="target_exists") from error
     except OSError as error:

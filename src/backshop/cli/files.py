@@ -1,4 +1,4 @@
-"""`backshop file`: look into any file from the terminal; nothing is ever written (S4.2)."""
+"""`backshop file`: look into any file from the terminal; they are only read (S4.2)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from backshop.formats import (
     unsaid,
 )
 
-from .door import Door, DoorGroup, clean, clean_lines, is_terminal, pass_door, table
+from .door import Door, DoorGroup, clean, clean_lines, is_terminal, pass_door, table, write_new
 from .draft.also import also_lines, cell_text, line_texts, moved_from
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
@@ -35,7 +35,7 @@ _SIGNS = {"added": "+", "removed": "-", "context": " "}
 
 @click.group(cls=DoorGroup)
 def file() -> None:
-    """Map, read, query or compare files; they are only read."""
+    """Map, read, query, compare or picture files; they are only read."""
 
 
 def _dialect_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -96,6 +96,29 @@ def read(door: Door, /, path: Path, **selector: Any) -> None:
         options = " ".join(f"{_option(k)} {v}" for k, v in part.chunk_info.next.given().items())
         here, total = part.chunk_info.chunk_index, part.chunk_info.total_chunks
         click.echo(f"chunk {here} of {total}; go on with: {clean(options)}", err=True)
+
+
+@file.command()
+@click.argument("path", type=_FILE)
+@click.option("--page", type=int, help="Page or slide, from 1.")
+@click.option("--sheet", help="Sheet of a workbook.")
+@click.option("--range", "range_", help="Cells of a sheet, like A1:E50.")
+@click.option("-o", "--output", type=_FILE, required=True, help="The PNG to write; a new file.")
+@pass_door
+def picture(
+    door: Door,
+    /,
+    path: Path,
+    page: int | None,
+    sheet: str | None,
+    range_: str | None,
+    output: Path,
+) -> None:
+    """Write a page, slide, sheet or image of PATH as a picture, as agents see it."""
+    with _formats(door) as formats:
+        view = formats.view_page(formats.source(path), page, sheet, range_)
+    write_new(output, view.image)
+    door.show({"path": str(output), **view.facts}, _pictured)
 
 
 @file.command()
@@ -164,6 +187,15 @@ def _formats(door: Door) -> Iterator[Formats]:
         cache = config.home / "cache" if config.home.is_dir() else Path(folder)
         with open_formats(config, cache, workers=1) as formats:
             yield formats
+
+
+def _pictured(value: Mapping[str, Json]) -> str:
+    """Return what a picture shows, who drew it, and what of the file is not in it."""
+    size = f"{value['width']} x {value['height']} pixels"
+    said = [f"wrote {value['path']}: {value['shown']}, {size}, drawn by {value['drawn_by']}"]
+    missing = value["missing"]
+    said += [f"not drawn: {one}" for one in missing] if isinstance(missing, list) else []
+    return "\n".join(map(clean, said))
 
 
 def _option(name: str) -> str:

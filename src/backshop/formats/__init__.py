@@ -24,7 +24,7 @@ from .open_table import OpenTable
 from .operation_guide import explained, operation_sheet
 from .package.archive import members
 from .picture.libreoffice import find_program
-from .picture.rendering import Preview
+from .picture.rendering import PageView, Preview
 from .place import parse_place, spelled
 from .protocol import (
     Applied,
@@ -76,6 +76,7 @@ __all__ = [
     "Needle",
     "OpenTable",
     "OpsRequest",
+    "PageView",
     "Place",
     "Preview",
     "Read",

@@ -21,7 +21,8 @@ from .kind import OTHER_WORKBOOKS, FileKind, kind_has_notes, kind_of_name, requi
 from .map_cache import MapCache
 from .open_table import OpenTable
 from .package.guard import check_size
-from .picture.rendering import MAX_SCALE, MIN_SCALE, Preview, Renderer
+from .picture import page_view
+from .picture.rendering import MAX_SCALE, MIN_SCALE, PageView, Preview, Renderer
 from .protocol import (
     MAP_VERSION,
     Applied,
@@ -402,6 +403,23 @@ class Formats:
     def render_page(self, source: Source, page_index: int, scale: float = 1.0) -> Preview:
         """Return a picture of a page, slide or image (F29.7); pages count from 0."""
         return self._renderer.page(source, page_index, scale)
+
+    def view_page(
+        self,
+        source: Source,
+        page: int | None = None,
+        sheet: str | None = None,
+        range: str | None = None,
+    ) -> PageView:
+        """Return a part of a file as a picture for who takes pictures, and its facts (F43.70).
+
+        Pages, slides and frames count from 1; a workbook has sheets and ranges instead.
+
+        Raises:
+            FormatError: `bad_range`, `bad_selector`, `unsupported_format`, and those of reads.
+        """
+        kind = self._do.readable(source)[1]
+        return page_view.view(self._renderer, kind, source, page, sheet, range)
 
     def draw_slide(self, source: Source, slide_index: int) -> JsonObject:
         """Return a slide drawn as SVG, with the frames of its shapes (F43.30).

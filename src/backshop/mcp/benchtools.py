@@ -53,7 +53,7 @@ def _offered(tool: Tool, seat: Outside, answer: Mapping[str, Any], admit: Admit)
         if not result.ok:
             return Called((text,), {"error": _envelope(result)}, is_error=True)
         more = (RECALL.format(entry_id),) if len(text) > LARGE_CHARS else ()
-        return Called((text, *more), result.data())
+        return Called((text, *more), result.data(), image=result.image)
 
     return OfferedTool(
         name=tool.name,

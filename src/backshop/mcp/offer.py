@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from backshop.base.ids import UserId
+from backshop.base.image import Image
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +17,8 @@ class Called:
     texts: tuple[str, ...]
     structured: dict[str, Any]
     is_error: bool = False
+    image: Image | None = None
+    """What it shows beside its text, for clients that take pictures (W26.6)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import logging
 from typing import Any
 
@@ -37,8 +38,9 @@ BENCH_INSTRUCTIONS = (
     "get_file_map before read_file; query tables with table_query instead of reading many rows. "
     "Before the first operation on an office file ask describe_operations how it is written. "
     "Every write lands in a Draft and changes nothing the person has published; say in change_note "
-    "what changed, in the person's language. Look at the Draft with review_draft, then ask the "
-    "person to review and publish. You cannot publish. What people remark on the Draft is in "
+    "what changed, in the person's language. If you take pictures, look at slides and charts you "
+    "made with view_page. Look at the Draft with review_draft, then ask the person to review and "
+    "publish. You cannot publish. What people remark on the Draft is in "
     "list_comments; answer with answer_comment. A request for changes in review_draft is yours to "
     "take up: write with the file tools, or start wr.rpi without a goal."
 )
@@ -155,8 +157,14 @@ def _described(tool: OfferedTool) -> types.Tool:
 
 
 def _result(called: Called) -> types.CallToolResult:
+    content: list[types.ContentBlock] = [
+        types.TextContent(type="text", text=text) for text in called.texts
+    ]
+    if (image := called.image) is not None:
+        data = base64.b64encode(image.data).decode()
+        content.append(types.ImageContent(type="image", data=data, mime_type=image.media_type))
     return types.CallToolResult(
-        content=[types.TextContent(type="text", text=text) for text in called.texts],
+        content=content,
         structured_content=called.structured,
         is_error=called.is_error,
     )

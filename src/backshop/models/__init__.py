@@ -1,5 +1,7 @@
 """Providers, models and the tool loop. A call leaves the machine only through `egress`."""
 
+from backshop.base.image import Image
+
 from .adapter.adapter import AdapterBase
 from .adapter.aio import evaluate as evaluate_async
 from .adapter.aio import optimize as optimize_async
@@ -62,7 +64,6 @@ from .messages import (
     Done,
     Failed,
     FinishReason,
-    Image,
     Message,
     ModelRequest,
     ProviderState,

@@ -23,7 +23,7 @@ from .errors import ConsentRequired, ContextExhausted, ProviderNotConfigured, Re
 from .ledger.consent import ConsentMode, Destination, Scope, covering
 from .ledger.events import EgressCompleted, ModelCalled
 from .ledger.ledger import Ledger, Scopes
-from .ledger.usage import Budget, check_budget, estimated, request_tokens, usd
+from .ledger.usage import Budget, check_budget, estimated, request_tokens, text_only_tokens, usd
 from .providers import ollama
 from .providers.registry import Wires
 
@@ -395,7 +395,7 @@ def _cut_by_server(
     """Notice a local server that cut the prompt without saying so (M6.5)."""
     if not isinstance(event, messages.Done) or not provider.is_local:
         return event
-    counted, guess = record.usage(), request_tokens(record.request)
+    counted, guess = record.usage(), text_only_tokens(record.request)
     if counted.estimated or guess <= _CUT_FROM_TOKENS:
         return event
     if counted.input_tokens >= _CUT_SHARE * guess:

@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 from backshop.base.errors import ErrorInfo, ValidationFailed
+from backshop.base.image import Image
 from backshop.base.usage import TokenUsage
 
 Json = Mapping[str, Any]
@@ -61,14 +62,6 @@ class FinishReason(StrEnum):
     CONTENT_FILTER = "content_filter"
     REFUSAL = "refusal"
     CANCELED = "canceled"
-
-
-@dataclass(frozen=True, slots=True)
-class Image:
-    """A picture shown to the model."""
-
-    media_type: str
-    data: bytes = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,6 +69,7 @@ class ModelAdapter(AdapterBase):
                 tools=supports.tools,
                 native_output=supports.structured_output and provider.auth is Auth.API_KEY,
                 reports_usage=supports.usage,
+                pictures=supports.vision,
                 flow=flow,
             ),
             prompt_budget_tokens=window - min(_RESERVE_TOKENS, int(window * _RESERVE_SHARE)),

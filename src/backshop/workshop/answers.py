@@ -285,6 +285,7 @@ class ToolLogEntry:
     args: Json | None = None
     result_ref: str | None = None
     result_bytes: int | None = None
+    image_ref: str | None = None
     receipt: str | None = None
     success: bool | None = None
     error: str | None = None

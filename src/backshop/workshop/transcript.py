@@ -372,6 +372,7 @@ def _shown(book: Conversations, entry: ToolEntry, activity: _Activity) -> answer
         entry,
         without=("entry_id", "args_ref", "call_id", "at_ms", "tree_id", "is_warned"),
         id=entry.entry_id,
+        image_ref=None if entry.image_ref is None else f"sha256:{entry.image_ref}",
         result_ref=None if entry.result_ref is None else f"sha256:{entry.result_ref}",
         receipt=_receipt(book, entry),
         ts=timestamp(entry.at_ms),

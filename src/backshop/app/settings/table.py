@@ -37,6 +37,7 @@ from backshop.base.limits import (
     TRASH_DAYS,
     TURN_FLOW,
     TURN_MAX_MINUTES,
+    TURN_MAX_PICTURES,
     WORK_CALLS_MAX,
     WORK_FILES_MAX,
     WORK_REQUESTS_MAX,
@@ -220,6 +221,10 @@ SETTINGS: tuple[Setting, ...] = (
             (
                 *("max_turn_minutes", TURN_MAX_MINUTES, 1, 1440),
                 "How long a turn may take before it waits for you.",
+            ),
+            (
+                *("max_pictures", TURN_MAX_PICTURES, 0, 100),
+                "How many pictures of pages the agent may look at in a turn.",
             ),
             (
                 *("max_revisions", REVISIONS_MAX, 10, 1000),

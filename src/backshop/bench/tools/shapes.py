@@ -111,6 +111,24 @@ RECALLED = shape(
 )
 REVIEWED: Schema = {"type": "object", "anyOf": [_CHANGES, _DIFF]}
 
+VIEWED = shape(
+    {
+        "path": TEXT,
+        "kind": TEXT,
+        "drawn_by": TEXT,
+        "shown": TEXT,
+        "width": COUNT,
+        "height": COUNT,
+        "places": LIST,
+        "missing": LIST,
+    },
+    page=COUNT,
+    page_count=COUNT,
+    sheet=TEXT,
+    range=MAYBE_TEXT,
+    warnings=WARNINGS,
+)
+
 SHAPES: dict[str, Schema] = {
     "list_files": LISTED,
     "get_file_info": INFO,
@@ -132,6 +150,7 @@ SHAPES: dict[str, Schema] = {
     "describe_operations": SHEET,
     "get_styles": STYLES,
     "copy_assets": WRITTEN,
+    "view_page": VIEWED,
     "review_draft": REVIEWED,
     "list_comments": COMMENTED,
     "answer_comment": ANSWERED,

@@ -18,14 +18,18 @@ _CURVE_STEPS = 12
 
 def png(canvas: Canvas, scale: float = 1.0) -> bytes:
     """Return the picture; `scale` 1 is 96 pixels to the inch."""
+    out = io.BytesIO()
+    painted(canvas, scale).save(out, "PNG")
+    return out.getvalue()
+
+
+def painted(canvas: Canvas, scale: float = 1.0) -> Image.Image:
+    """Return the picture as Pillow has it."""
     factor = scale * _FINER
     size = (max(1, round(canvas.width * factor)), max(1, round(canvas.height * factor)))
     image = Image.new("RGBA", size, canvas.background)
     _Painter(image, factor).figures(canvas.figures)
-    small = image.convert("RGB").reduce(_FINER)
-    out = io.BytesIO()
-    small.save(out, "PNG")
-    return out.getvalue()
+    return image.convert("RGB").reduce(_FINER)
 
 
 class _Painter:

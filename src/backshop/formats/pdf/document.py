@@ -16,6 +16,7 @@ import pypdfium2.raw as pdfium_c
 from backshop.base import limits as numbers
 from backshop.base.place import Place
 
+from ..canvas.viewed import fitted, require_page
 from ..diff.page_diff import Page, pair_pages
 from ..errors import fail
 from ..place import require_fields
@@ -40,6 +41,7 @@ _LISTED_TOC = 200
 _LISTED_FIELDS = 100
 _SCAN_MAX_CHARS = 16
 _LOOKED_AT = 60  # pages whose looks are compared, from the first on; drawing takes its time
+_VIEWED_SCALE = 2 * 96 / 72  # a small page is shown at most twice as large as on a screen
 _LOOK_PX = 300  # the longer side of a page that is drawn to be compared
 _OBJECT_LIMIT = 2_000  # looked at per page when judging whether it is a scan
 _LIGATURES = str.maketrans(
@@ -241,6 +243,19 @@ def render_page(source: Source, page_index: int, scale: float) -> tuple[bytes, i
             if buffer.tell() <= numbers.PREVIEW_MAX_BYTES:
                 return buffer.getvalue(), count, fitting < wanted
             fitting *= 0.7
+
+
+def view_page(source: Source, page: int) -> tuple[bytes, JsonObject]:
+    """Return a page as a picture for who takes pictures, counted from 1 (F43.73)."""
+    with _opened(source) as document:
+        total = len(document)
+        require_page(page, total)
+        found = document[page - 1]
+        longest = max(found.get_size()) or 1.0
+        scale = min(_VIEWED_SCALE, numbers.VIEWED_MAX_SIDE_PX / longest)
+        image, facts = fitted(found.render(scale=scale, may_draw_forms=False).to_pil())
+    about: JsonObject = {"shown": f"page {page} of {total}", "page": page, "page_count": total}
+    return image, {**about, **facts, "places": [], "missing": []}
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from PIL import Image, UnidentifiedImageError
 
 from backshop.base import limits as numbers
 
+from ..canvas.viewed import fitted, require_page
 from ..errors import fail
 from ..package.guard import parse_xml
 from ..package.package import Package
@@ -75,6 +76,26 @@ def render_page(source: Source, page_index: int, scale: float) -> tuple[bytes, i
         raise fail("bad_index", f"frames are 0 to {frames - 1}", hints=(f"0 to {frames - 1}",))
     image, is_smaller = _fitted(source.path, page_index, scale)
     return image, frames, is_smaller
+
+
+def view_page(source: Source, page: int) -> tuple[bytes, JsonObject]:
+    """Return the picture, or one of its frames, for who takes pictures; from 1 (F43.73)."""
+    if source.extension == ".svg":
+        raise fail("unsupported_format", "an SVG picture is not drawn", hints=("read_file",))
+    data = _describe(source)
+    total = data["frames"] if isinstance(data["frames"], int) else 1
+    require_page(page, total, "frame")
+    try:
+        with Image.open(source.path, formats=FORMATS) as image:
+            image.seek(page - 1)
+            sent, facts = fitted(image)
+    except (OSError, ValueError, SyntaxError, EOFError) as error:
+        detail = type(error).__name__
+        raise fail("corrupt_file", "the picture cannot be read", detail=detail) from error
+    name = "the picture" if total == 1 else f"frame {page} of {total}"
+    about: JsonObject = {"shown": name, "page": page, "page_count": total}
+    whole: JsonObject = {"file_width": data["width"], "file_height": data["height"]}
+    return sent, {**about, **facts, **whole, "places": [], "missing": []}
 
 
 def render_part(source: Source, part: str) -> tuple[bytes, int, bool]:

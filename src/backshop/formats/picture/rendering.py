@@ -50,6 +50,14 @@ class Preview:
     scaled_down: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageView:
+    """A picture of a part of a file for who takes pictures, and what is told of it (F43.70)."""
+
+    image: bytes
+    facts: JsonObject
+
+
 class Renderer:
     """Draws pages; `program` is `formats.renderer_path`, else a LibreOffice is looked for."""
 
@@ -108,6 +116,47 @@ class Renderer:
         module, _ = self._do.readable(source)
         return self._drawn(_picture(name, 0, 1.0), module, function, source, *args)
 
+    def view(self, source: Source, function: str, *args: object) -> PageView:
+        """Return what the format of a file shows of it, kept by content (F43.70)."""
+        return self._viewed(source, _drawing_name(source, function, args), function, *args)
+
+    def office_view(self, source: Source, page: int) -> PageView | None:
+        """Return LibreOffice's page of a document; None where there is no LibreOffice.
+
+        Raises:
+            FormatError: `bad_range`; `corrupt_file` or `timeout`, where it could not be drawn.
+        """
+        program = libreoffice.find_program(self._program)
+        if program is None:
+            return None
+        name = _name(source, _identity(program))
+        kept = f"{name}-{page}-view"
+        if (found := self._kept_view(kept)) is not None:
+            return found
+        with self._pages(source, program, name) as pages:
+            if isinstance(pages, Preview):
+                reason = "timeout" if pages.reason == "timeout" else "corrupt_file"
+                raise fail(reason, "LibreOffice could not draw this document")
+            return self._viewed(pages, kept, "view_page", page)
+
+    def _viewed(self, source: Source, kept: str, function: str, *args: object) -> PageView:
+        if (found := self._kept_view(kept)) is not None:
+            return found
+        module, _ = self._do.readable(source)
+        limit = self._do.limits.render_timeout_s
+        drawn = self._do.read_call(module, function, source, *args, timeout_s=limit)
+        assert isinstance(drawn, tuple)
+        image, facts = drawn
+        head = json.dumps(facts, ensure_ascii=False, separators=(",", ":")).encode()
+        self._shelf.put(kept, head + b"\n" + image)
+        return PageView(image=image, facts=as_object(json.loads(head)))
+
+    def _kept_view(self, name: str) -> PageView | None:
+        head, _, image = (self._shelf.get(name) or b"").partition(b"\n")
+        with contextlib.suppress(ValueError):
+            return PageView(image=image, facts=as_object(json.loads(head)))
+        return None
+
     def part(self, source: Source, part: str) -> Preview:
         """Return a picture inside an office file as PNG; what cannot be drawn says why."""
         key = hashlib.sha256(part.encode(errors="surrogatepass")).hexdigest()[:24]
@@ -125,22 +174,28 @@ class Renderer:
     def _office(
         self, source: Source, program: str, name: str, page_index: int, scale: float
     ) -> Preview:
-        """Draw a page of an office file from its PDF; have that made first where it is missing."""
-        with tempfile.TemporaryDirectory(prefix="backshop-render-") as folder:
-            pdf = Path(folder) / "pages.pdf"
-            if not self._shelf.take(f"{name}.pdf", pdf):
-                with self._queue.turn(name):
-                    if not self._shelf.take(f"{name}.pdf", pdf):
-                        failed = self._failure(name) or self._convert(source, program, name, pdf)
-                        if failed is not None:
-                            return failed
-            pages = replace(source, path=pdf, name=f"{source.name}.pdf")
+        """Draw a page of an office file from its PDF."""
+        with self._pages(source, program, name) as pages:
+            if isinstance(pages, Preview):
+                return pages
             try:
                 return self._draw(pages, f"{HERE}pdf.document", name, page_index, scale)
             except FormatError as error:
                 if error.reason == "bad_index":
                     raise
                 return self._note_failure(name, error)
+
+    @contextmanager
+    def _pages(self, source: Source, program: str, name: str) -> Iterator[Source | Preview]:
+        """Give the PDF of an office file, made first where it is missing; or why there is none."""
+        with tempfile.TemporaryDirectory(prefix="backshop-render-") as folder:
+            pdf = Path(folder) / "pages.pdf"
+            failed = None
+            if not self._shelf.take(f"{name}.pdf", pdf):
+                with self._queue.turn(name):
+                    if not self._shelf.take(f"{name}.pdf", pdf):
+                        failed = self._failure(name) or self._convert(source, program, name, pdf)
+            yield failed or replace(source, path=pdf, name=f"{source.name}.pdf")
 
     def _convert(self, source: Source, program: str, name: str, pdf: Path) -> Preview | None:
         """Have LibreOffice write `pdf`; return why it could not."""

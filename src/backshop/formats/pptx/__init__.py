@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .application import apply_ops
 from .assets import copy_assets
-from .canvas.slide import draw_slide, draw_slide_png
+from .canvas.slide import draw_slide, draw_slide_png, view_page
 from .extract import extract_deck, extract_slide
 from .map import get_info, get_map
 from .other_change import diff_rest
@@ -32,4 +32,5 @@ __all__ = [
     "relocate",
     "require_place",
     "separate",
+    "view_page",
 ]

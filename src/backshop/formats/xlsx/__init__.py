@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .canvas.answer import draw_sheet, draw_sheet_png
+from .canvas.answer import draw_sheet, draw_sheet_png, view_sheet
 from .edit.application import apply_ops
 from .map import get_info, get_map
 from .passage import passages
@@ -36,4 +36,5 @@ __all__ = [
     "require_place",
     "review_notes",
     "separate",
+    "view_sheet",
 ]

@@ -230,6 +230,7 @@ def scripted_model(model_id: str) -> ModelRecord:
         display_name=f"Offline {model_id.partition(':')[2]} (a script)",
         context_tokens_estimate=128_000,
         max_output_tokens=16_384,
+        supports=Supports(vision=True),
         requires_key=False,
     )
 

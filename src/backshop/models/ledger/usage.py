@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from backshop.base.image import Image
 from backshop.base.limits import BUDGET_MARGIN_TOKENS, CHARS_PER_TOKEN, IMAGE_TOKENS
 from backshop.base.usage import Used
 
 from ..catalog.catalog import Price
 from ..errors import BudgetReached
 from ..messages import Message, ModelRequest, Usage
+
+_PIXELS_PER_TOKEN = 750  # Anthropic's own rule of thumb
+_TOKENS_PER_TILE = 1.2  # OpenAI's models since 5, for 32 by 32 pixels
+_GEMINI_TOKENS = 1_120  # Gemini 3, whatever the size, unless a request says otherwise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,14 +33,44 @@ def text_tokens(text: str) -> int:
     return -(-len(text) // CHARS_PER_TOKEN)
 
 
+def image_tokens(image: Image, provider_id: str) -> int:
+    """Return the estimate for a picture, as its provider counts them (M16.4)."""
+    size = image.size
+    if size is None:
+        return IMAGE_TOKENS
+    width, height = size
+    match provider_id:
+        case "anthropic":
+            return -(-width * height // _PIXELS_PER_TOKEN)
+        case "openai" | "openai-codex":
+            return math.ceil(_tiles(size, 32) * _TOKENS_PER_TILE)
+        case "google":
+            return _GEMINI_TOKENS
+        case _:
+            return _tiles(size, 28)
+
+
+def _tiles(size: tuple[int, int], side: int) -> int:
+    """Return how many squares of a side cover a picture."""
+    width, height = size
+    return math.ceil(width / side) * math.ceil(height / side)
+
+
 def request_tokens(request: ModelRequest) -> int:
     """Return the estimated prompt tokens of a request, tools and pictures included."""
-    messages = sum(map(_message_tokens, request.messages))
+    provider_id = request.provider_id
+    messages = sum(_message_tokens(one, provider_id) for one in request.messages)
     tools = sum(
         text_tokens(f"{tool.name} {tool.description} {json.dumps(dict(tool.parameters))}")
         for tool in request.tools
     )
     return messages + tools
+
+
+def text_only_tokens(request: ModelRequest) -> int:
+    """Return the estimate without pictures, which servers of one's own count each in its way."""
+    plain = tuple(replace(one, images=()) for one in request.messages)
+    return request_tokens(replace(request, messages=plain))
 
 
 def estimated(request: ModelRequest, text: str, arguments: Iterable[str] = ()) -> Usage:
@@ -83,9 +119,10 @@ def check_budget(budget: Budget, spent: Used, request: ModelRequest, price: Pric
         )
 
 
-def _message_tokens(message: Message) -> int:
+def _message_tokens(message: Message, provider_id: str) -> int:
     calls = "".join(
         f"{call.name}{json.dumps(dict(call.arguments), ensure_ascii=False)}"
         for call in message.tool_calls
     )
-    return text_tokens(message.text + calls) + IMAGE_TOKENS * len(message.images)
+    pictures = sum(image_tokens(one, provider_id) for one in message.images)
+    return text_tokens(message.text + calls) + pictures

@@ -236,6 +236,7 @@ class Evaluation:
             specs=specs,
             send=lambda said, choice: self._ask(said, specs, choice),
             attendant=self._task.attendant,
+            provider_id=self._adapter.model_id.partition(":")[0],
         )
         try:
             return turns.run(messages)

@@ -9,6 +9,7 @@ from backshop.base.limits import CHARS_PER_TOKEN
 from backshop.prompts import LimitReached, RunLimits, Session, ToolInvoked
 
 from ..errors import BadResponse, LoopDetected
+from ..ledger.usage import image_tokens
 from ..messages import FinishReason, Message, Role, ToolCall, ToolChoice, ToolSpec
 from .observer import Attendant, Called
 from .repetition import LoopGuard, Verdict
@@ -93,6 +94,7 @@ class Turns:
         specs: tuple[ToolSpec, ...],
         send: Send,
         attendant: Attendant | None,
+        provider_id: str = "",
     ) -> None:
         self._asker = asker
         self._session = session
@@ -101,6 +103,7 @@ class Turns:
         self._specs = specs
         self._send = send
         self._attendant = attendant
+        self._provider_id = provider_id
         self._specs_chars = sum(len(str(one.parameters)) + len(one.description) for one in specs)
         self._watch = _Watch(attendant.guard) if attendant else None
         self._limits: RunLimits = session.limits
@@ -151,10 +154,16 @@ class Turns:
         if window is None:
             return False
         chars = window * CHARS_PER_TOKEN
-        began = _chars(messages[: self._began]) + self._specs_chars
+        began = self._chars(messages[: self._began]) + self._specs_chars
         room = max(chars * WINDOW_MOST, began + chars * LOOP_LEAST)
         most = max(chars * WINDOW_SHARE, min(began + chars * LOOP_SHARE, room))
-        return _chars(messages) + self._specs_chars > most
+        return self._chars(messages) + self._specs_chars > most
+
+    def _chars(self, messages: list[Message]) -> int:
+        """Return how long messages are as they are sent, pictures by the tokens they take."""
+        pictures = (image for one in messages for image in one.images)
+        tokens = sum(image_tokens(one, self._provider_id) for one in pictures)
+        return _chars(messages) + tokens * CHARS_PER_TOKEN
 
     def _choice(self, is_last: bool) -> ToolChoice:
         if is_last:
@@ -215,7 +224,12 @@ class Turns:
         answered = self._runner.answer(checked, before, lambda: attendant.give_up(checked.call))
         self.records.append(answered.record)
         seen = attendant.called(
-            Called(call=checked.call, text=answered.whole, record=answered.record)
+            Called(
+                call=checked.call,
+                text=answered.whole,
+                record=answered.record,
+                image=answered.image,
+            )
         )
         self._count(checked, answered.record.ok)
         text = answered.message.text if seen is None else seen

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from backshop.prompts import ToolInvoked
+from backshop.base.image import Image
+from backshop.prompts import ToolInvoked, ToolResult
 
 from ..messages import ToolCall
 from .repetition import LoopGuard
@@ -22,6 +23,8 @@ class Called:
     call: ToolCall
     text: str
     record: ToolInvoked
+    image: Image | None = None
+    """What the answer shows beside its text."""
 
     @property
     def ok(self) -> bool:
@@ -71,7 +74,7 @@ class Attendant:
     def calling(self, call: ToolCall) -> None:
         """Hear that a call begins."""
 
-    def recorded(self, call: ToolCall) -> str | None:
+    def recorded(self, call: ToolCall) -> ToolResult | None:
         """Return the answer an equal call got before the work was interrupted, if there is one.
 
         With one the tool is not run; its effect is the attendant's to bring back.

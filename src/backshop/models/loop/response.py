@@ -53,6 +53,8 @@ class Capabilities:
     tools: bool = True
     native_output: bool = False
     reports_usage: bool = True
+    pictures: bool = False
+    """Whether the model takes pictures (M16.1)."""
     flow: str | None = None
     """The flow of turns that a script is written for; None plays in any."""
 

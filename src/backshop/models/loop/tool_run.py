@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from backshop.base.errors import BackshopError
+from backshop.base.image import Image
 from backshop.base.limits import TOOL_RESULT_MAX_BYTES
 from backshop.base.telemetry import watch
 from backshop.prompts import (
@@ -40,6 +41,7 @@ class Answered:
     message: Message
     record: ToolInvoked
     whole: str = ""  # the answer before it was cut to what fits a message
+    image: Image | None = None
 
 
 class ToolRunner:
@@ -65,7 +67,7 @@ class ToolRunner:
     def answer(
         self,
         checked: Checked,
-        before: str | None = None,
+        before: ToolResult | None = None,
         give_up: Callable[[], bool] = lambda: True,
     ) -> Answered:
         """Run a call, or say what is wrong with it; whatever happens is recorded.
@@ -82,7 +84,7 @@ class ToolRunner:
             result = ToolResult.failure(reason, detail)
             hints = checked.problem.hints if checked.problem else ()
         elif before is not None:
-            result, hints = ToolResult(ok=True, message=before), ()
+            result, hints = before, ()
         else:
             with watch("tool", tool=tool.name) as span:
                 result, hints = self._run(tool, call, transaction, give_up), ()
@@ -106,8 +108,14 @@ class ToolRunner:
             transaction.commit(record)
         else:
             transaction.discard(record)
-        reply = Message(role=Role.TOOL, text=shown, tool_call_id=call.id, is_error=not result.ok)
-        return Answered(reply, record, text)
+        reply = Message(
+            role=Role.TOOL,
+            text=shown,
+            images=() if result.image is None else (result.image,),
+            tool_call_id=call.id,
+            is_error=not result.ok,
+        )
+        return Answered(reply, record, text, result.image)
 
     def _run(
         self, tool: Tool, call: ToolCall, transaction: Any, give_up: Callable[[], bool]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -37,7 +36,7 @@ from backshop.models.messages import (
     UsageReported,
 )
 
-from .shape import Json, Outline, is_count, mapping, output_room, replayed
+from .shape import Json, Outline, encoded, is_count, mapping, output_room, replayed
 
 if TYPE_CHECKING:
     from anthropic import Anthropic
@@ -214,18 +213,22 @@ def _blocks(request: ModelRequest, message: Message) -> Iterator[Json]:
         yield {
             "type": "tool_result",
             "tool_use_id": message.tool_call_id or "",
-            "content": message.text,
+            "content": list(_shown(message)) if message.images else message.text,
             "is_error": message.is_error,
         }
         return
     if message.role is Role.ASSISTANT:
         yield from _assistant_blocks(message, request.state_for(message))
         return
+    yield from _shown(message)
+
+
+def _shown(message: Message) -> Iterator[Json]:
+    """Yield text and pictures; in results they stand inside the result's own block (M16.2)."""
     if message.text or not message.images:
         yield {"type": "text", "text": message.text}
     for image in message.images:
-        data = base64.b64encode(image.data).decode()
-        source = {"type": "base64", "media_type": image.media_type, "data": data}
+        source = {"type": "base64", "media_type": image.media_type, "data": encoded(image)}
         yield {"type": "image", "source": source}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
 import string
@@ -35,9 +34,10 @@ from backshop.models.messages import (
 )
 
 from . import openai_sdk
-from .shape import Json, count, local_output, mapping
+from .shape import Json, count, data_url, local_output, mapping
 
 _NOTHING_SAID = "(nothing)"
+_PICTURES = "The pictures of the results above, in their order:"
 _SHORT_ID_CHARS = 9  # M6.4
 _BASE62 = string.digits + string.ascii_uppercase + string.ascii_lowercase
 _FINISH = {
@@ -150,23 +150,27 @@ def _messages(request: ModelRequest, model: ModelRecord, chosen: Profile) -> lis
     sent: list[Json] = []
     if request.system_text:
         sent.append({"role": "system", "content": request.system_text})
-    for message in _alternating(request.reminded(chosen.reminder)):
-        if message.role is Role.USER:
+    dialogue = _with_pictures(request.reminded(chosen.reminder))
+    for role, group in groupby(dialogue, key=lambda one: one.role):
+        if role is Role.USER:  # in a row as one: many templates ask for that
             sent += _before_user(sent, model)
-        sent.append(_message(request, message, names, short=short))
+            sent.append({"role": role.value, "content": _content(tuple(group))})
+        else:
+            sent += [_message(request, one, names, short=short) for one in group]
     return sent
 
 
-def _alternating(dialogue: Iterable[Message]) -> Iterator[Message]:
-    """Give the messages with what a person says in a row as one: many templates ask for that."""
+def _with_pictures(dialogue: Iterable[Message]) -> Iterator[Message]:
+    """Give the messages, the pictures of results behind all results of an answer.
+
+    Results are text in this API; pictures are shown as a person shows them (M16.2).
+    """
     for role, group in groupby(dialogue, key=lambda one: one.role):
         together = tuple(group)
-        if role is not Role.USER or len(together) == 1:
-            yield from together
-        else:
-            text = "\n\n".join(one.text for one in together if one.text)
-            pictures = tuple(picture for one in together for picture in one.images)
-            yield Message(role=role, text=text, images=pictures)
+        yield from together
+        images = tuple(image for one in together for image in one.images)
+        if role is Role.TOOL and images:
+            yield Message(role=Role.USER, text=_PICTURES, images=images)
 
 
 def _before_user(sent: list[Json], model: ModelRecord) -> list[Json]:
@@ -209,17 +213,21 @@ def _message(
                 ]
             return sent
         case _:
-            return {"role": message.role.value, "content": _content(message)}
+            return {"role": message.role.value, "content": message.text}
 
 
-def _content(message: Message) -> str | list[Json]:
-    if not message.images:
-        return message.text
-    parts: list[Json] = [{"type": "text", "text": message.text}] if message.text else []
-    for image in message.images:
-        encoded = base64.b64encode(image.data).decode()
-        url = f"data:{image.media_type};base64,{encoded}"
-        parts.append({"type": "image_url", "image_url": {"url": url}})
+def _content(said: tuple[Message, ...]) -> str | list[Json]:
+    """Return what a person says in a row; with pictures as parts, in their order."""
+    if not any(one.images for one in said):
+        return "\n\n".join(one.text for one in said if one.text or len(said) == 1)
+    parts: list[Json] = []
+    for one in said:
+        if one.text and parts and "text" in parts[-1]:
+            parts[-1]["text"] += f"\n\n{one.text}"
+        elif one.text:
+            parts.append({"type": "text", "text": one.text})
+        urls = map(data_url, one.images)
+        parts += [{"type": "image_url", "image_url": {"url": url}} for url in urls]
     return parts
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
@@ -29,7 +28,7 @@ from backshop.models.messages import (
 )
 
 from . import openai_sdk
-from .shape import Json, Outline, count, mapping, replayed
+from .shape import Json, Outline, count, data_url, mapping, replayed
 
 
 def body(request: ModelRequest, model: ModelRecord) -> Json:
@@ -103,7 +102,7 @@ def _items(request: ModelRequest, message: Message) -> Iterator[Json]:
             yield {
                 "type": "function_call_output",
                 "call_id": message.tool_call_id or "",
-                "output": message.text,
+                "output": _content(message),
             }
         case Role.ASSISTANT:
             yield from _assistant_items(message, request.state_for(message))
@@ -130,9 +129,7 @@ def _content(message: Message) -> str | list[Json]:
     if not message.images:
         return message.text
     parts: list[Json] = [{"type": "input_text", "text": message.text}] if message.text else []
-    for image in message.images:
-        encoded = base64.b64encode(image.data).decode()
-        url = f"data:{image.media_type};base64,{encoded}"
+    for url in map(data_url, message.images):
         parts.append({"type": "input_image", "image_url": url, "detail": "auto"})
     return parts
 

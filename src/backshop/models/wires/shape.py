@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from backshop.base.image import Image
 from backshop.base.limits import OUTPUT_FLOOR_TOKENS
 from backshop.models.catalog.catalog import LOCAL, ModelRecord
 from backshop.models.errors import ContextExhausted
@@ -32,6 +34,16 @@ def is_count(value: Any) -> bool:
 def count(value: Any) -> int:
     """Return a number of tokens, or 0 for what cannot be one."""
     return int(value) if is_count(value) else 0
+
+
+def encoded(image: Image) -> str:
+    """Return the bytes of a picture as every API takes them."""
+    return base64.b64encode(image.data).decode()
+
+
+def data_url(image: Image) -> str:
+    """Return a picture as an address that holds it."""
+    return f"data:{image.media_type};base64,{encoded(image)}"
 
 
 def output_room(request: ModelRequest, model: ModelRecord) -> int:

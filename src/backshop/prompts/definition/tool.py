@@ -25,6 +25,7 @@ from typing import (
 from backshop.base import codec
 from backshop.base.canon import canonical, sha256_hex
 from backshop.base.errors import ValidationFailed
+from backshop.base.image import Image
 from backshop.base.tool_argument import argument_problems, forgiven, told
 
 from ..callables import fits, is_generator, named_types
@@ -104,6 +105,8 @@ class ToolResult:
     message: str
     value: object = None
     code: str | None = None
+    image: Image | None = None
+    """What it shows, for models that take pictures; the text stands by itself (W26.2)."""
 
     def __post_init__(self) -> None:
         if not self.ok and (self.code is None or _CODE.fullmatch(self.code) is None):

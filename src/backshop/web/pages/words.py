@@ -32,6 +32,7 @@ TOOLS = {
     "pptx_operations": "changing the slides",
     "describe_operations": "looking up how to change files",
     "get_styles": "looking at the styles of",
+    "view_page": "looking at a picture of",
     "copy_assets": "copying styles and pictures into",
     "recall_tool_result": "recalling an earlier result",
 }

@@ -470,9 +470,11 @@ class LoggedCall:
     """The entry whose result this call got: an equal one, made before the work stopped (W12.7)."""
     is_warned: bool = False
     """Whether the model was told that it repeats itself (W9.2)."""
+    image_ref: ids.BlobId | None = None
+    """The picture the call showed (W26.5)."""
 
 
-@event("workshop.tool_called")
+@event("workshop.tool_called", v=2, upgraders={1: dict})  # 2: with the picture it showed
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCalled(LoggedCall):
     """A tool call, executed or refused. One that writes is recorded with its batch, before its

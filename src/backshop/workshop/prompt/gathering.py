@@ -16,6 +16,7 @@ from backshop.base.ids import TreeId
 from backshop.base.limits import CHARS_PER_TOKEN
 from backshop.bench import (
     TOOLS,
+    VIEW,
     Bench,
     BenchManifest,
     Content,
@@ -71,6 +72,8 @@ class Call:
     """When the turn began; None is now."""
     draft_tree: TreeId | None = None
     """The Draft the request is about, as it was when the turn began; None where it is not."""
+    sees: bool = False
+    """Whether the model takes pictures (W26.3)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +141,7 @@ class Gatherer:
                 named=named_paths([one.path for one in listed.files], asked),
             ),
             injected=injected,
-            tools=tools_of(call.key, call.flow),
+            tools=tools_of(call.key, call.flow, sees=call.sees),
             conversation=_conversation(call) if KINDS[call.key].conversation else (),
             today=datetime.fromtimestamp(moment / 1000, tz=UTC).date(),
             mode=call.mode,
@@ -204,15 +207,16 @@ class Gatherer:
         return self._inject(self.bench.desk, call.bench_id, paths=paths, texts=asked, **more)
 
 
-def tools_of(key: str, flow: str = "") -> tuple[Tool, ...]:
+def tools_of(key: str, flow: str = "", *, sees: bool = True) -> tuple[Tool, ...]:
     """Return the tools a prompt offers: the same in every phase of a flow (W7.1).
 
-    What a phase may use of them is enforced where calls are made.
+    What a phase may use of them is enforced where calls are made. A model that takes no pictures
+    is not offered any (W26.3).
     """
     if phase_of(key) is None:
         return ()
     mine = DECLARING_TOOLS if flow == "auto" else _WITHOUT_PLAN
-    return (*TOOLS, RECALL_TOOL, *mine)
+    return (*(one for one in TOOLS if sees or one.name != VIEW), RECALL_TOOL, *mine)
 
 
 _WITHOUT_PLAN = tuple(one for one in DECLARING_TOOLS if one.name != REQUEST_PLAN)

@@ -56,6 +56,7 @@ RESEARCH_TOOLS = PLAN_TOOLS | frozenset(
         "table_read_rows",
         "table_query",
         "get_styles",
+        "view_page",
     )
 )
 _WRITING = frozenset(

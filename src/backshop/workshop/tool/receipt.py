@@ -82,7 +82,7 @@ def path_of(arguments: Mapping[str, Any]) -> str:
 
 def place_of(arguments: Mapping[str, Any]) -> str:
     """Return which part of its file a call is about, in words for people (U3.2), or nothing."""
-    parts = [_text(arguments.get("sheet")), _text(arguments.get("range"))]
+    parts = [_text(arguments.get(name)) for name in ("sheet", "range", "place")]
     given = arguments.get("operations")
     operations = given if isinstance(given, list) else []
     named = (_text(one.get("sheet")) for one in operations if isinstance(one, dict))

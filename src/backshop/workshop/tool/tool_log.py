@@ -11,10 +11,12 @@ from typing import Protocol
 
 from backshop.base.errors import DiskFull
 from backshop.base.ids import BlobId, ToolResultId, TurnId
+from backshop.base.image import PNG, Image
 from backshop.bench import Committed
 from backshop.bench.events import BatchApplied
 from backshop.bench.state import BenchState
 from backshop.models import Called, ToolCall
+from backshop.prompts import ToolResult
 
 from ..conversation import decide
 from ..conversation.events import ToolAnswered, ToolCalled
@@ -142,7 +144,7 @@ class ToolJournal:
             {**payload, **{name: text for name, text in about.items() if text}},
         )
 
-    def recorded(self, call: ToolCall) -> str | None:
+    def recorded(self, call: ToolCall) -> ToolResult | None:
         """Return the recorded answer of an equal call; what it wrote is there again (W12.7).
 
         Equal is the same tool with the same arguments on the same files, in the same step and
@@ -158,10 +160,13 @@ class ToolJournal:
                 break
             if self._is_equal(entry, call, args) and self._brought_back(entry, call, args):
                 self._replayed = entry
-                return self._result(entry)
+                image = self._image(entry)
+                return ToolResult(ok=True, message=self._result(entry), image=image)
         return self._left(known, turn, call, args)
 
-    def _left(self, known: WorkshopState, turn: Turn, call: ToolCall, args: BlobId) -> str | None:
+    def _left(
+        self, known: WorkshopState, turn: Turn, call: ToolCall, args: BlobId
+    ) -> ToolResult | None:
         """Return the answer of an equal write that an unfinished attempt made, once (W11.13).
 
         What it wrote is in the files already. Whoever wants it a second time makes the call again.
@@ -181,7 +186,8 @@ class ToolJournal:
                 return None
             if entry.success is not False:  # a crash may have lost its result, not its batch
                 self._replayed = entry
-                return f"{MADE_BEFORE.format(number)}\n{self._result(entry)}"
+                told = f"{MADE_BEFORE.format(number)}\n{self._result(entry)}"
+                return ToolResult(ok=True, message=told)
         return None
 
     def _result(self, entry: ToolEntry) -> str:
@@ -189,6 +195,12 @@ class ToolJournal:
         if entry.result_ref is None:
             return RESULT_LOST
         return self._book.store.blobs.read(entry.result_ref).decode(errors="replace")
+
+    def _image(self, entry: ToolEntry) -> Image | None:
+        """Return what a recorded call showed, byte for byte (W26.5)."""
+        if entry.image_ref is None:
+            return None
+        return Image(PNG, self._book.store.blobs.read(entry.image_ref))
 
     def _is_equal(self, entry: ToolEntry, call: ToolCall, args: BlobId) -> bool:
         loop = self._loop
@@ -241,6 +253,7 @@ class ToolJournal:
         args, result = BlobId(record.params_ref), BlobId(record.result_ref)
         size = len(called.text.encode(errors="replace"))
         error = None if record.ok else record.code
+        shown = None if called.image is None else self._book.store.blobs.put(called.image.data)
 
         def rule(now: WorkshopState) -> Sequence[object]:
             self._require_running(now)
@@ -255,12 +268,14 @@ class ToolJournal:
                     error=error,
                     elapsed_ms=elapsed,
                     replay_of=self._replayed.entry_id if self._replayed else None,
+                    image_ref=shown,
                 )
             ]
 
         bench_id, lease = self._loop.bench_id, self._loop.lease
         if self._entry is None:
-            told = self._book.commit(bench_id, rule, lease=lease, pins=[result, args])
+            pins = [result, args, *(() if shown is None else (shown,))]
+            told = self._book.commit(bench_id, rule, lease=lease, pins=pins)
             entry_id = len(told.state.tools)
         else:
             entry_id = self._entry

@@ -11,6 +11,7 @@ from backshop.base.limits import (
     RESULT_WHOLE_MAX_BYTES,
 )
 from backshop.models import Attendant, Called, LoopGuard, ToolCall
+from backshop.prompts import ToolResult
 
 from .. import frame
 from . import receipt as tool_receipt
@@ -32,7 +33,7 @@ class Journal(Protocol):
         """Hear that a call begins; raise to end the loop instead."""
         ...
 
-    def recorded(self, call: ToolCall) -> str | None:
+    def recorded(self, call: ToolCall) -> ToolResult | None:
         """Return the answer of an equal call made before the work stopped, and its effect."""
         ...
 
@@ -115,7 +116,7 @@ class ToolAttendant(Attendant):
         """Pass on that a call begins."""
         self._journal.calling(call)
 
-    def recorded(self, call: ToolCall) -> str | None:
+    def recorded(self, call: ToolCall) -> ToolResult | None:
         """Ask the journal."""
         return self._journal.recorded(call)
 

@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from backshop.base.errors import BackshopError, ErrorInfo
+from backshop.base.errors import BackshopError, ErrorInfo, LimitExceeded
 from backshop.base.ids import TurnId
-from backshop.base.limits import CHARS_PER_TOKEN, TURN_MAX_MINUTES
+from backshop.base.limits import CHARS_PER_TOKEN, TURN_MAX_MINUTES, TURN_MAX_PICTURES
 from backshop.bench import Author, Source, stream_of
 from backshop.models import (
     WINDOW_FULL,
@@ -117,6 +117,8 @@ class Settings:
     max_turn_minutes: int = TURN_MAX_MINUTES
     guard: LoopGuard = field(default_factory=LoopGuard)
     limits: WorkLimits = field(default_factory=WorkLimits)
+    max_pictures: int = TURN_MAX_PICTURES
+    """How many pictures a turn shows its model (W26.4)."""
     talk_on_draft: bool = False
     """Whether a message may be sent while a Draft waits; it is about the Draft then (W24.8)."""
 
@@ -371,6 +373,7 @@ class TurnContext:
             mode=turn.mode,
             began_ms=turn.started_ms,
             draft_tree=turn.began_tree if record.is_on_draft else None,
+            sees=self.adapter.capabilities.pictures and self._settings.max_pictures > 0,
         )
         if KINDS[asked.key].conversation:
             told = self._telling.excerpt(known, turn)
@@ -423,8 +426,20 @@ class TurnContext:
             journal.commit,
             self.book,
             whole_max_bytes(self._window),
+            sight=self._require_sight,
             declared=declared,
         )
+
+    def _require_sight(self) -> None:
+        """Refuse a picture when the turn has shown as many as it may; one shown again is none."""
+        entries = (one for one in self.state().tools.values() if one.turn_id == self.turn_id)
+        shown = sum(one.image_ref is not None and one.replay_of is None for one in entries)
+        if shown >= self._settings.max_pictures:
+            raise LimitExceeded(
+                f"this turn has shown {shown} pictures, which is as many as it may",
+                reason="picture_limit",
+                hints=("Go on with what you have seen, or read the file.",),
+            )
 
     def _tell(self, gathered: Gathered) -> None:
         """Say once what the call has to do without (W6.12)."""

@@ -372,7 +372,7 @@ class Outside:
             result_ref=put(text.encode(errors="replace")),
             started_at=datetime.fromtimestamp(self._book.clock.now_ms() / 1000, tz=UTC),
         )
-        return Called(call=call, text=text, record=record)
+        return Called(call=call, text=text, record=record, image=result.image)
 
     def _loop(self, turn: Turn | None, hold: Hold | None) -> Loop:
         if turn is None or hold is None:

@@ -12,8 +12,9 @@ from backshop.formats.canvas.figure import Box as Rectangle
 from backshop.formats.canvas.figure import Canvas, Figure, Frame
 from backshop.formats.canvas.raster import png
 from backshop.formats.canvas.svg import svg
+from backshop.formats.canvas.viewed import require_page, shown
 from backshop.formats.place import spelled
-from backshop.formats.protocol import Json, Source
+from backshop.formats.protocol import Json, JsonObject, Source
 
 from .. import names as n
 from ..deck import DEFAULT_SIZE, Deck, Slide
@@ -51,6 +52,16 @@ def draw_slide_png(source: Source, slide_index: int, scale: float) -> tuple[byte
     longest = max(canvas.width, canvas.height)
     fitting = min(scale, limits.PREVIEW_MAX_SIDE_PX / longest)
     return png(canvas, fitting), len(deck.slides), fitting < scale
+
+
+def view_page(source: Source, page: int) -> tuple[bytes, JsonObject]:
+    """Return a slide as a picture for who takes pictures, counted from 1 (F43.71)."""
+    deck = Deck.open(source)
+    total = len(deck.slides)
+    require_page(page, total, "slide")
+    image, facts = shown(painted(deck, deck.slide(page - 1)))
+    about: JsonObject = {"shown": f"slide {page} of {total}", "page": page, "page_count": total}
+    return image, {**about, "slide_index": page - 1, **facts}
 
 
 def painted(deck: Deck, slide: Slide) -> Canvas:

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from backshop.base import limits
+from backshop.base.place import Place
 from backshop.formats.canvas.raster import png
 from backshop.formats.canvas.svg import svg
+from backshop.formats.canvas.viewed import shown
+from backshop.formats.errors import fail
+from backshop.formats.place import spelled
 from backshop.formats.protocol import JsonObject, Source
 
+from ..syntax.address import Area, parse_area
 from .sheet_page import SheetPage, Window, sheet_page
+
+_ROWS_AT_FIRST, _COLUMNS_AT_FIRST = 90, 30  # more of usual size are not readable in one picture
 
 
 def draw_sheet(
@@ -43,6 +52,55 @@ def draw_sheet_png(
     longest = max(page.canvas.width, page.canvas.height, 1.0)
     fitting = min(scale, limits.PREVIEW_MAX_SIDE_PX / longest)
     return png(page.canvas, fitting), len(page.sheets), fitting < scale
+
+
+def view_sheet(source: Source, sheet: str | None, range: str | None) -> tuple[bytes, JsonObject]:
+    """Return cells of a sheet as a picture for who takes pictures (F43.72).
+
+    As many rows and columns, from the first one that was asked for, as can be read in it.
+    """
+    window = _first(range)
+    page = sheet_page(source, sheet, window)
+    fitting = _fitting(page, window)
+    if fitting != window:
+        page = sheet_page(source, page.sheet, fitting)
+    image, facts = shown(page.canvas)
+    cells = None if page.area is None else str(page.area)
+    place = spelled(Place(sheet=page.sheet, range=cells)).removesuffix("!")
+    rows, columns = page.used
+    used = str(Area(1, 1, rows, columns)) if rows and columns else None
+    about: JsonObject = {"shown": place, "sheet": page.sheet, "range": cells, "used_range": used}
+    return image, {**about, "sheets": list(page.sheets), **facts}
+
+
+def _first(text: str | None) -> Window:
+    """Return the window a range asks for, not more than is drawn at once."""
+    if text is None:
+        return Window(row_count=_ROWS_AT_FIRST, col_count=_COLUMNS_AT_FIRST)
+    area = parse_area(text)
+    if area is None:
+        raise fail("bad_range", "this is no range of a sheet", detail=text[:40])
+    return Window(
+        row_start=area.row1 - 1,
+        col_start=area.col1 - 1,
+        row_count=min(area.height, limits.GRID_MAX_ROWS),
+        col_count=min(area.width, limits.GRID_MAX_COLUMNS),
+    )
+
+
+def _fitting(page: SheetPage, window: Window) -> Window:
+    """Return the part of a window that can still be read when it is made small."""
+    return replace(
+        window,
+        row_count=min(window.row_count, _count(page.rows) or window.row_count),
+        col_count=min(window.col_count, _count(page.columns) or window.col_count),
+    )
+
+
+def _count(edges: tuple[float, ...]) -> int:
+    """Return how many lines end in the picture; one does in any case, none where there is none."""
+    inside = sum(edge <= limits.VIEWED_SHEET_PX for edge in edges[1:])
+    return max(inside, 1) if len(edges) > 1 else 0
 
 
 def _told(page: SheetPage, window: Window) -> JsonObject:

@@ -1,0 +1,141 @@
+"""Parts of files as pictures for who takes pictures: bounded, of the right pixels, with facts."""
+
+from __future__ import annotations
+
+import random
+from io import BytesIO
+from pathlib import Path
+
+import pypdfium2 as pdfium
+import pytest
+import xlsxwriter
+from PIL import Image
+
+from backshop.base.limits import MIB
+from backshop.formats import FormatError, Formats, PageView
+
+from .archives import file_source
+
+
+@pytest.fixture(scope="module")
+def formats():
+    with Formats() as made:
+        yield made
+
+
+def opened(view: PageView) -> Image.Image:
+    """Return a picture, which is one, and as large as its facts say."""
+    image = Image.open(BytesIO(view.image))
+    assert image.format == "PNG"
+    assert image.size == (view.facts["width"], view.facts["height"])
+    assert max(image.size) <= 1_200
+    assert len(view.image) <= MIB
+    return image.convert("RGB")
+
+
+def book(path: Path, rows: int = 5) -> Path:
+    """Write a workbook with a column chart of one red column, and rows of numbers."""
+    with xlsxwriter.Workbook(str(path)) as made:
+        sheet = made.add_worksheet("Plan")
+        for row in range(rows):
+            sheet.write_row(row, 0, [f"r{row}", row])
+        chart = made.add_chart({"type": "column"})
+        fill = {"color": "#ff0000"}
+        chart.add_series({"values": "=Plan!$B$5:$B$5", "fill": fill, "name": "Red"})
+        sheet.insert_chart("D2", chart)
+        made.add_worksheet("Other").write("A1", "x")
+    return path
+
+
+def pages(path: Path, count: int, *, size: tuple[float, float] = (595, 842)) -> Path:
+    document = pdfium.PdfDocument.new()
+    for _ in range(count):
+        document.new_page(*size)
+    document.save(str(path))
+    return path
+
+
+@pytest.mark.rule("F43.70", "F43.72")
+def test_a_sheet_is_shown_with_its_chart_and_says_where_it_stands(formats, tmp_path):
+    view = formats.view_page(file_source(book(tmp_path / "a.xlsx")), sheet="Plan")
+
+    image = opened(view)
+    assert view.facts["shown"] == f"Plan!{view.facts['range']}"
+    assert (view.facts["kind"], view.facts["drawn_by"]) == ("xlsx", "Backshop")
+    assert view.facts["sheets"] == ["Plan", "Other"]
+    (place,) = view.facts["places"]
+    left, top, width, height = place["box"]
+    assert (place["kind"], place["place"]) == ("chart", "Plan!D2:K16")
+    inside = image.crop((left, top, left + width, top + height))
+    red = sum(count for count, colour in inside.getcolors(10**6) if colour == (255, 0, 0))
+    assert red > 1_000
+    assert (255, 0, 0) not in {one for _, one in image.crop((0, 0, left, image.height)).getcolors()}
+
+
+@pytest.mark.rule("F43.72")
+def test_a_long_sheet_is_shown_as_far_as_it_can_be_read(formats, tmp_path):
+    source = file_source(book(tmp_path / "a.xlsx", 400))
+
+    first = formats.view_page(source)
+    later = formats.view_page(source, range="A301:B400")
+
+    opened(first)
+    opened(later)
+    assert first.facts["range"].startswith("A1:")
+    assert first.facts["used_range"] == "A1:B400"
+    assert later.facts["range"] == "A301:B389"  # 1,800 pixels of rows, made smaller by a third
+
+
+@pytest.mark.rule("F43.73")
+def test_pages_count_from_one_and_are_as_large_as_can_be_sent(formats, tmp_path):
+    paper = formats.view_page(file_source(pages(tmp_path / "a.pdf", 3)), 2)
+    poster = formats.view_page(file_source(pages(tmp_path / "b.pdf", 1, size=(9_000, 9_000))))
+
+    assert opened(paper).height == 1_200
+    assert (paper.facts["shown"], paper.facts["page_count"]) == ("page 2 of 3", 3)
+    assert opened(poster).size == (1_200, 1_200)
+
+
+@pytest.mark.rule("F43.70", "F43.73")
+def test_photographs_have_few_bytes_and_no_transparency(formats, tmp_path):
+    noise = Image.frombytes("RGBA", (1_600, 1_200), random.Random(1).randbytes(1_600 * 1_200 * 4))
+    noise.save(tmp_path / "noise.png")
+    Image.new("RGBA", (40, 20), (0, 0, 0, 0)).save(tmp_path / "clear.png")
+
+    opened(formats.view_page(file_source(tmp_path / "noise.png")))
+    clear = formats.view_page(file_source(tmp_path / "clear.png"))
+
+    assert opened(clear).getcolors() == [(800, (255, 255, 255))]
+    assert (clear.facts["shown"], clear.facts["page_count"]) == ("the picture", 1)
+
+
+@pytest.mark.rule("F43.74", "F4.6", "W26.7")
+def test_what_cannot_be_shown_is_refused_in_words(formats, tmp_path):
+    plain = pages(tmp_path / "plain.pdf", 2)
+    key = f"/Encrypt <</Filter/Standard/V 1/R 2/O<{'41' * 32}>/U<{'42' * 32}>/P -4>> /ID[<43><43>]"
+    locked = plain.read_bytes().replace(b"/Root", f"{key} /Root".encode())
+    (tmp_path / "locked.pdf").write_bytes(locked)
+    (tmp_path / "torn.png").write_bytes(b"\x89PNG\r\n\x1a\n" + b"\0" * 40)
+    bomb = BytesIO()
+    Image.new("1", (20_000, 20_000)).save(bomb, "PNG")
+    (tmp_path / "bomb.png").write_bytes(bomb.getvalue())
+    (tmp_path / "a.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
+    (tmp_path / "a.csv").write_text("a,b\n1,2\n")
+    book(tmp_path / "a.xlsx")
+
+    def refused(name: str, **part: object) -> tuple[str, str | None, tuple[str, ...]]:
+        with pytest.raises(FormatError) as caught:
+            formats.view_page(file_source(tmp_path / name), **part)
+        return caught.value.code, caught.value.reason, caught.value.hints
+
+    assert refused("plain.pdf", page=3) == ("VALIDATION_FAILED", "bad_range", ("1-2",))
+    assert refused("plain.pdf", page=0) == ("VALIDATION_FAILED", "bad_range", ("1-2",))
+    assert refused("plain.pdf", sheet="x")[1:] == ("bad_selector", ("page",))
+    assert refused("locked.pdf")[:2] == ("FILE_READ_FAILED", "encrypted_file")
+    assert refused("torn.png")[:2] == ("FILE_READ_FAILED", "corrupt_file")
+    assert refused("bomb.png")[:2] == ("LIMIT_EXCEEDED", "too_large")
+    assert refused("a.svg")[1] == "unsupported_format"
+    assert refused("a.csv")[1:] == ("unsupported_format", ("read_file",))
+    assert refused("a.xlsx", page=1)[1:] == ("bad_selector", ("sheet", "range"))
+    assert refused("a.xlsx", sheet="Nope")[1] == "unknown_sheet"
+    assert refused("a.xlsx", range="zzz")[1] == "bad_range"
