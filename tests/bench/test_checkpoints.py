@@ -119,3 +119,77 @@ def test_a_change_that_stands_is_not_refused_because_nothing_could_be_let_go(tmp
         assert (room.published(), len(checkpoints(room))) == ({"a.txt": "two"}, 1)
         room.add({"a.txt": "three"}, on_conflict="replace")
         assert checkpoints(room) == []  # let go with the next change
+
+
+def contents(room: Room) -> dict[str, str]:
+    state = room.shop.benches.desk.state(room.id)
+    files = room.shop.benches.desk.entries(state.published)
+    blobs = room.shop.store.blobs
+    return {path: blobs.read(file.sha256).decode() for path, file in files.items()}
+
+
+@pytest.fixture
+def edited(room):
+    """A bench whose two files were published again since its first checkpoint."""
+    room.add({"a.txt": "one", "b.txt": "two", "old.txt": "old"})
+    kept = room.call("CheckpointCreate", description="first")["checkpoint_id"]
+    room.write({"a.txt": "changed", "b.txt": "changed too", "new.txt": "new"})
+    room.call("DraftPublish")
+    room.call("WorkbenchFilesRemove", workbench_paths=["old.txt"])
+    return room, kept
+
+
+@pytest.mark.rule("B27.1", "B27.2", "B27.3", "B9.15")
+def test_one_file_comes_back_and_everything_else_stays(edited):
+    room, kept = edited
+    before, count = contents(room), len(checkpoints(room))
+    head = room.shop.benches.desk.state(room.id).conversation_head_id
+
+    foretold = room.call("CheckpointRestore", checkpoint_id=kept, path="a.txt", dry_run=True)
+    untouched = contents(room)
+    done = room.call("CheckpointRestore", checkpoint_id=kept, path="a.txt")
+    again = room.call("CheckpointRestore", checkpoint_id=kept, path="a.txt")
+
+    state = room.shop.benches.desk.state(room.id)
+    assert (foretold["dry_run"], untouched) == (True, before)
+    assert [(one["path"], one["kind"]) for one in foretold["changed"]] == [("a.txt", "MODIFIED")]
+    assert [one["verified"] for one in done["changed"]] == [True]
+    assert contents(room) == {**before, "a.txt": "one"}
+    assert state.files.total_bytes == sum(len(text) for text in contents(room).values())
+    assert state.conversation_head_id == head
+    assert (again.get("changed") or [], len(checkpoints(room))) == ([], count + 1)
+    newest = checkpoints(room)[0]
+    assert newest["checkpoint_id"] == done["pre_restore_checkpoint_id"]
+    assert (newest["reason"], newest["trigger"]) == ("auto", "before_restore")
+    assert newest["description"] == "Before restoring a.txt"
+    room.call("CheckpointRestore", checkpoint_id=newest["checkpoint_id"])
+    assert contents(room) == before
+    kinds = [one["kind"] for one in room.call("AuditList")["entries"]]
+    assert kinds.count("files_restored") == 1
+
+
+@pytest.mark.rule("B27.1", "B27.4")
+def test_a_deleted_file_comes_back_with_where_it_came_from(edited):
+    room, kept = edited
+
+    room.call("CheckpointRestore", checkpoint_id=kept, path="old.txt")
+
+    listed = {one["path"]: one for one in room.call("WorkbenchFilesList")["files"]}
+    assert contents(room)["old.txt"] == "old"
+    assert listed["old.txt"]["origin"] == "import"
+    assert listed["old.txt"]["import_sha256"] == listed["old.txt"]["sha256"]
+
+
+@pytest.mark.rule("B27.2")
+def test_one_file_is_refused_like_a_whole_checkpoint_and_nothing_changes(edited):
+    room, kept = edited
+    before = contents(room)
+
+    absent = refused(room.call, "CheckpointRestore", checkpoint_id=kept, path="new.txt")
+    tricky = refused(room.call, "CheckpointRestore", checkpoint_id=kept, path="../a.txt")
+    room.write({"a.txt": "in a Draft"})
+    waits = refused(room.call, "CheckpointRestore", checkpoint_id=kept, path="a.txt")
+
+    assert (absent, waits[0]) == (("NOT_FOUND", "not_found"), "DRAFT_EXISTS")
+    assert tricky[0] == "VALIDATION_FAILED"
+    assert contents(room) == before

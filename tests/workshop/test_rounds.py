@@ -633,3 +633,33 @@ def test_a_message_that_is_not_about_the_draft_waits_until_it_is_gone(chat):
     again = chat.refused("WorkshopRegenerate", message_id=message)
 
     assert (refused[:2], again[0]) == (("DRAFT_EXISTS", "draft_exists"), "DRAFT_EXISTS")
+
+
+# ---------------------------------------------------------------- what it was about
+
+
+@pytest.mark.rule("B27.5", "B27.6", "B9.9")
+def test_a_checkpoint_says_what_was_asked_for_that_was_published_after_it(chat):
+    first(chat)
+    second(chat)
+    subject = chat.call("ReviewGetChangeSet")["subject"]
+    chat.call("DraftPublish")
+    generation = state(chat).generation
+    chat.write({"b.txt": "by nobody who asked\n"})  # no turn made it
+    told = chat.call("ReviewGetChangeSet").get("subject")
+    back = chat.call("DraftPublish")["checkpoint_id"]
+    chat.call("CheckpointRestore", checkpoint_id=back)
+
+    restored, by_nobody, asked_for = chat.call("CheckpointsList")["checkpoints"]
+    cards = [
+        one["metadata"]
+        for one in chat.call("WorkshopGetConversation", include_inactive=True)["messages"]
+        if one.get("event_kind") == "checkpoint_published"
+    ]
+
+    assert (subject, told) == ("Make it two", None)  # of several rounds what began it
+    assert asked_for["request"] == "Make it two"
+    assert by_nobody.get("request") is None
+    assert (restored.get("request"), restored["restored_id"]) == (None, back)
+    assert cards[0]["files"] == [{"path": "a.txt", "kind": "MODIFIED"}]
+    assert [one["generation"] for one in cards] == [generation, generation + 1]

@@ -93,7 +93,7 @@ from .review.viewer import PagePreview, Viewer
 from .service import Bench
 from .settings import BenchSettings
 from .style.choice import KEYWORDS, Notice
-from .values import Limits, Source
+from .values import Limits, Source, Story
 
 if TYPE_CHECKING:
     from .manifest.manifest import BenchManifest, Contents, Manifests
@@ -180,6 +180,7 @@ __all__ = [
     "Retold",
     "Scope",
     "Selections",
+    "Story",
     "Source",
     "Viewer",
     "Vouched",

@@ -349,6 +349,10 @@ class CheckpointInfo:
     trigger: str | None = None
     actor: str = "user"
     by: Acted | None = None
+    request: str | None = None
+    """Of one kept before a publish: what had been asked for that was published then (B27.5)."""
+    restored_id: str | None = None
+    """Of one kept before a restore: the checkpoint that was brought back then."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

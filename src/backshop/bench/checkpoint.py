@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
+from backshop.base import paths, tree
 from backshop.base.ambient import timestamp
 from backshop.base.errors import ValidationFailed
 from backshop.base.ids import CheckpointId, TreeId, check_id
+from backshop.base.paths import BenchPath
 
 from . import answers, decide, requests
 from .context import item
 from .draft import comparison
 from .draft.progress import Begin, announced
 from .draft.publish import changed_file
-from .draft.rewind_preview import files_behind
+from .draft.rewind_preview import files_behind, files_behind_with
 from .errors import RestoreFailed
+from .events import BenchEvent
 from .folder import write_back
 from .repository import BenchRepository
 from .retry import decided_again
 from .state import BenchState, Checkpoint
+from .tree.difference import Change
 from .tree.soundness import Damage
+from .values import FileFact, Story
 
 PAGE_MAX = 1000
 MANY_MANUAL = 50
@@ -45,7 +52,13 @@ def create(desk: BenchRepository, request: requests.CheckpointCreate) -> answers
     return answers.CheckpointMade(checkpoint_id=wanted, warnings=(*done.warnings, *many))
 
 
-def list_all(desk: BenchRepository, request: requests.CheckpointsList) -> answers.CheckpointList:
+Stories = Callable[[BenchState], Mapping[CheckpointId, Story]]
+"""What the conversation tells of checkpoints."""
+
+
+def list_all(
+    desk: BenchRepository, request: requests.CheckpointsList, stories: Stories
+) -> answers.CheckpointList:
     """List checkpoints, newest first; damaged ones too (B10.8)."""
     if not 1 <= request.limit <= PAGE_MAX:
         raise ValidationFailed("a page has 1 to 1000 checkpoints", reason="bad_params")
@@ -59,16 +72,19 @@ def list_all(desk: BenchRepository, request: requests.CheckpointsList) -> answer
         start = places[0] + 1
     page = found[start : start + request.limit]
     more = start + request.limit < len(found)
+    told = stories(state)
     return answers.CheckpointList(
-        checkpoints=tuple(_info(desk, state, one) for one in page),
+        checkpoints=tuple(_info(desk, state, one, told) for one in page),
         next_cursor=page[-1].checkpoint_id if more else None,
     )
 
 
-def get(desk: BenchRepository, request: requests.CheckpointId_) -> answers.CheckpointInfo:
+def get(
+    desk: BenchRepository, request: requests.CheckpointId_, stories: Stories
+) -> answers.CheckpointInfo:
     """Return one checkpoint."""
     state = desk.state(request.workbench_id)
-    return _info(desk, state, _find(state, request.checkpoint_id))
+    return _info(desk, state, _find(state, request.checkpoint_id), stories(state))
 
 
 def compare(desk: BenchRepository, request: requests.CheckpointCompare) -> answers.Compared:
@@ -107,35 +123,34 @@ def _restore(
     desk: BenchRepository, request: requests.CheckpointRestore, progress: Begin
 ) -> answers.Restored:
     wanted = CheckpointId(check_id(request.checkpoint_id, "cp"))
-    with desk.locked(request.workbench_id, damaged_ok=True) as state:
+    path = None if request.path is None else paths.bench_path(request.path)
+    with desk.locked(request.workbench_id, damaged_ok=path is None, lost_ok=True) as state:
         progress("validating")
         decide.require_no_draft(state)
         target = decide.require_checkpoint(state, wanted)
-        require_whole(desk, state, target)
+        if path is None:
+            wish = _everything(desk, state, target)
+        else:
+            wish = _one_file(desk, state, target, path)
         desk.require_disk()
-        found = desk.compare.against(state.published, target.tree)
-        if request.dry_run:
+        found = wish.changes
+        if request.dry_run or (path is not None and not found):
             return answers.Restored(
                 published_generation=state.generation,
-                tree=target.tree,
-                dry_run=True,
+                tree=wish.tree,
+                dry_run=request.dry_run,
                 changed=tuple(changed_file(change) for change in found),
-                folder_behind=files_behind(desk, state, target.tree),
+                folder_behind=wish.behind,
             )
         progress("checkpoint_pre_restore")
-        pre, message = desk.new_checkpoint(), desk.new_message()
-        totals = desk.totals(state)
         progress("swap_directories")
-        items = item.differing(desk, state.context_tree, target.context_tree)
-        text = f"Before restoring {local_minute(target.created_ms)}"
         done = desk.commit(
             request.workbench_id,
             lambda now: [
-                *decide.restore(
-                    decide.unmoved(now, state), wanted, pre, message, totals, text, items
-                ),
-                *(decide.begin_writing(now, target.tree) if request.write_folder else ()),
+                *wish.rule(decide.unmoved(now, state)),
+                *(decide.begin_writing(now, wish.tree) if request.write_folder else ()),
             ],
+            blobs=wish.blobs,
         )
         progress("finalizing")
         proofs = desk.views.proofs(done.state, found)
@@ -146,12 +161,82 @@ def _restore(
     return answers.Restored(
         published_generation=done.state.generation,
         tree=done.state.published,
-        pre_restore_checkpoint_id=pre,
+        pre_restore_checkpoint_id=wish.kept,
         changed=tuple(changed_file(change, proofs) for change in found),
         warnings=(*done.warnings, *(folder.warnings if folder else ())),
         folder_behind=behind,
         folder=folder,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Wish:
+    """What Published is to become, the rule that makes it so, and what is kept before."""
+
+    tree: TreeId
+    changes: tuple[Change, ...]
+    behind: int
+    """How many files the followed folder would have otherwise then."""
+    rule: Callable[[BenchState], list[BenchEvent]]
+    kept: CheckpointId
+    blobs: tuple[bytes, ...] = ()
+
+
+def _everything(desk: BenchRepository, state: BenchState, target: Checkpoint) -> _Wish:
+    """Return the wish for the whole checkpoint, conversation and context with it (B10.10)."""
+    require_whole(desk, state, target)
+    kept, message, totals = desk.new_checkpoint(), desk.new_message(), desk.totals(state)
+    items = item.differing(desk, state.context_tree, target.context_tree)
+    text = f"Before restoring {local_minute(target.created_ms)}"
+    wanted = target.checkpoint_id
+    return _Wish(
+        tree=target.tree,
+        changes=desk.compare.against(state.published, target.tree),
+        behind=files_behind(desk, state, target.tree),
+        rule=lambda now: decide.restore(now, wanted, kept, message, totals, text, items),
+        kept=kept,
+    )
+
+
+def _one_file(
+    desk: BenchRepository, state: BenchState, target: Checkpoint, path: BenchPath
+) -> _Wish:
+    """Return the wish for one file of a checkpoint; everything else stays as it is (B27.1)."""
+    file = desk.find(target.tree, path)
+    _require_had(desk.soundness.of_file(path, file))
+    before = tree.lookup(state.published, path, desk.store.load_tree)
+    built = desk.grow(state.published, {path: file})
+    kept = decide.checkpoint(
+        state,
+        desk.new_checkpoint(),
+        "auto",
+        f"Before restoring {path}",
+        desk.totals(state),
+        "before_restore",
+    )
+    known, then = state.files.records.get(path), target.files.records.get(path)
+    fact = FileFact(
+        path=path,
+        file_id=known.file_id if known else desk.new_file(),
+        sha256=file.sha256,
+        size=file.size,
+        imported=then is not None and then.origin == "import",
+    )
+    after = desk.totals_with(state, state.published, {path: file}, built.id)
+    return _Wish(
+        tree=built.id,
+        changes=() if before == file else (_change(path, before, file),),
+        behind=files_behind_with(desk, state, path, file),
+        rule=lambda now: decide.restore_file(
+            now, target.checkpoint_id, built.id, fact, after, kept
+        ),
+        kept=kept.checkpoint_id,
+        blobs=tuple(built.nodes.values()),
+    )
+
+
+def _change(path: BenchPath, before: tree.File | None, after: tree.File) -> Change:
+    return Change(path, "ADDED" if before is None else "MODIFIED", before, after)
 
 
 def _find(state: BenchState, raw: str) -> Checkpoint:
@@ -175,7 +260,10 @@ def is_restorable(desk: BenchRepository, state: BenchState, one: Checkpoint) -> 
 
 def require_whole(desk: BenchRepository, state: BenchState, one: Checkpoint) -> None:
     """Refuse to bring back a checkpoint that lacks contents (B10.12)."""
-    lost = damage(desk, state, one, thorough=True)
+    _require_had(damage(desk, state, one, thorough=True))
+
+
+def _require_had(lost: Sequence[Damage]) -> None:
     if lost:
         raise RestoreFailed(
             "the checkpoint lacks contents", reason=lost[0].reason, detail=lost[0].path
@@ -187,8 +275,10 @@ def local_minute(at_ms: int) -> str:
     return datetime.fromtimestamp(at_ms / 1000).astimezone().strftime("%Y-%m-%d %H:%M")
 
 
-def _info(desk: BenchRepository, state: BenchState, one: Checkpoint) -> answers.CheckpointInfo:
-    lost = damage(desk, state, one)
+def _info(
+    desk: BenchRepository, state: BenchState, one: Checkpoint, told: Mapping[CheckpointId, Story]
+) -> answers.CheckpointInfo:
+    lost, story = damage(desk, state, one), told.get(one.checkpoint_id, Story())
     return answers.CheckpointInfo(
         checkpoint_id=one.checkpoint_id,
         created_at=timestamp(one.created_ms),
@@ -203,4 +293,6 @@ def _info(desk: BenchRepository, state: BenchState, one: Checkpoint) -> answers.
         unrestorable_reason=lost[0].reason if lost else None,
         actor=one.actor,
         by=answers.acted(one.by, desk.names()),
+        request=story.request,
+        restored_id=story.restored,
     )

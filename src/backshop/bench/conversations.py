@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 from backshop.base.errors import ValidationFailed
-from backshop.base.ids import MessageId
+from backshop.base.ids import CheckpointId, MessageId
 
 from .answers import ChangesAsked
 from .lifecycle.fork import Retold
 from .state import BenchState
+from .values import Story
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,14 @@ class ConversationPort(Protocol):
         """Return what the person said last (B23.20)."""
         ...
 
+    def subject(self, state: BenchState) -> str | None:
+        """Return the message that the Draft came of, in the person's words (B27.6)."""
+        ...
+
+    def stories(self, state: BenchState) -> Mapping[CheckpointId, Story]:
+        """Return what followed each checkpoint, as far as the conversation tells (B27.5)."""
+        ...
+
     def retell(self, bench_id: str, until: MessageId | None) -> Retold:
         """Tell a bench's conversation again for a fork, to its end or up to a record."""
         ...
@@ -68,6 +77,14 @@ class NoConversations:
     def asked(self, state: BenchState) -> str | None:
         """Say nothing."""
         return None
+
+    def subject(self, state: BenchState) -> str | None:
+        """Say nothing."""
+        return None
+
+    def stories(self, state: BenchState) -> Mapping[CheckpointId, Story]:
+        """Say nothing."""
+        return {}
 
     def retell(self, bench_id: str, until: MessageId | None) -> Retold:
         """Refuse: there is nothing to tell."""

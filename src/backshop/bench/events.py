@@ -94,6 +94,16 @@ class FileRenamed(ByUser):
     new_path: BenchPath
 
 
+@event("files.restored")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilesRestored(ByUser):
+    """Single files of Published are again what a checkpoint holds; nothing else went back."""
+
+    tree: ids.TreeId
+    checkpoint_id: ids.CheckpointId
+    files: tuple[FileFact, ...]
+
+
 @event("published.adopted")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedAdopted(ByUser):
@@ -451,6 +461,7 @@ BenchEvent = (
     | FilesAdded
     | FilesRemoved
     | FileRenamed
+    | FilesRestored
     | PublishedAdopted
     | FilesExtracted
     | OriginalsBound

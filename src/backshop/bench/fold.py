@@ -38,6 +38,7 @@ from .events import (
     FilesAdded,
     FilesExtracted,
     FilesRemoved,
+    FilesRestored,
     FolderConflictSettled,
     FolderFilesWritten,
     FolderFollowed,
@@ -53,7 +54,7 @@ from .events import (
     RevisionsPruned,
 )
 from .revision import Correction, Draft, Revision, Round
-from .state import BenchState, Checkpoint, Files, FolderLink, OriginalFile
+from .state import BenchState, Checkpoint, FileRecord, Files, FolderLink, OriginalFile
 from .values import Import, PathChange
 
 
@@ -79,6 +80,8 @@ def apply(state: BenchState, fact: BenchEvent, at_ms: int, seq: int) -> BenchSta
             return _published(state, tree_id, state.files.without(paths))
         case FileRenamed(tree=tree_id, path=path, new_path=new_path):
             return _published(state, tree_id, state.files.renamed(path, new_path))
+        case FilesRestored():
+            return _files_restored(state, fact, at_ms)
         case PublishedAdopted(tree=tree_id, files=files, removed=removed):
             left = state.files.without(removed)
             return _published(state, tree_id, left.with_facts(files, at_ms))
@@ -502,3 +505,12 @@ def _restored(state: BenchState, fact: CheckpointRestored, at_ms: int) -> BenchS
         conversation_head_id=fact.message_id,
         revisions=done.revisions.with_one(_no_draft(fact.message_id, at_ms)),
     )
+
+
+def _files_restored(state: BenchState, fact: FilesRestored, at_ms: int) -> BenchState:
+    """Put files back with what was known of them then: where they came from goes along."""
+    kept = state.checkpoint(fact.checkpoint_id)
+    known = PMap[FileRecord]() if kept is None else kept.files.records
+    found = {one.path: record for one in fact.files if (record := known.get(one.path))}
+    brought = {str(path): one.brought for path, one in found.items() if one.brought is not None}
+    return _published(state, fact.tree, state.files.with_draft(fact.files, (), brought, at_ms))

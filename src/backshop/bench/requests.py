@@ -261,6 +261,8 @@ class CheckpointId_(BenchRequest):
 class CheckpointRestore(CheckpointId_):
     """Bring a checkpoint back; with `dry_run` only say what would change."""
 
+    path: str | None = None
+    """Only this file, as the checkpoint holds it (B27.1); without it everything."""
     dry_run: bool = False
     write_folder: bool = False
     """Whether the folder that the workbench follows gets the files too (B23.19)."""

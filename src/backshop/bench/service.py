@@ -285,11 +285,11 @@ class Bench:
 
     def checkpoints_list(self, request: requests.CheckpointsList) -> CheckpointList:
         """List checkpoints."""
-        return checkpoint.list_all(self.desk, request)
+        return checkpoint.list_all(self.desk, request, self.conversations.stories)
 
     def checkpoint_get(self, request: requests.CheckpointId_) -> CheckpointInfo:
         """Return one checkpoint."""
-        return checkpoint.get(self.desk, request)
+        return checkpoint.get(self.desk, request, self.conversations.stories)
 
     def checkpoint_compare(self, request: requests.CheckpointCompare) -> Compared:
         """Compare a checkpoint with another, or with Published."""
@@ -354,6 +354,7 @@ class Bench:
             found,
             draft_facts=(*first, *vouched.rest),
             draft_facts_first=len(first) or None,
+            subject=self.conversations.subject(state),
             request=self.conversations.unanswered(state),
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from backshop.base.ids import BlobId, FileId, TreeId
+from backshop.base.ids import BlobId, CheckpointId, FileId, TreeId
 from backshop.base.paths import BenchPath
 
 
@@ -104,3 +104,11 @@ class Source:
 
     kind: str
     ref: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """What a checkpoint was kept before: the publish of what was asked for, or a restore."""
+
+    request: str | None = None
+    restored: CheckpointId | None = None

@@ -11,6 +11,7 @@ import click
 from backshop.base.acting import who
 from backshop.base.codec import encode
 from backshop.base.errors import NotFound, ValidationFailed
+from backshop.base.headline import headline
 
 from .bench import BENCH, Answered, Asked, Facade, ask, bench_of
 from .door import Door, DoorGroup, pass_door, table
@@ -20,6 +21,9 @@ from .folder_text import written_lines
 
 if TYPE_CHECKING:
     from backshop.bench.answers import ChangedFile, CheckpointInfo, Restored
+
+
+_TITLE_CHARS = 60
 
 
 @click.group(cls=DoorGroup)
@@ -37,7 +41,7 @@ def checkpoint_list(door: Door, bench: str) -> None:
     found = ask(door, bench, Bench.checkpoints_list, partial(requests.CheckpointsList, limit=1000))
     rows = [
         (
-            *(one.checkpoint_id, one.created_at, one.description),
+            *(one.checkpoint_id, one.created_at, _what(one)),
             *(who(one.by) or one.actor, str(one.files)),
         )
         for one in found.checkpoints
@@ -103,21 +107,34 @@ def checkpoint_pin(door: Door, bench: str, checkpoint_id: str, off: bool) -> Non
 @checkpoint.command("restore")
 @BENCH
 @click.argument("checkpoint_id")
+@click.option("--file", "path", metavar="PATH", help="Only this file; all else stays as it is.")
 @click.option("--dry-run", is_flag=True, help="Only say what would change.")
 @click.option("--write-folder", is_flag=True, help="Write it into the followed folder too.")
 @pass_door
 def checkpoint_restore(
-    door: Door, bench: str, checkpoint_id: str, dry_run: bool, write_folder: bool
+    door: Door,
+    bench: str,
+    checkpoint_id: str,
+    path: str | None,
+    dry_run: bool,
+    write_folder: bool,
 ) -> None:
     """Bring a checkpoint back; what is there now is kept as another one."""
     from backshop.bench import Bench, requests  # loaded when needed (S2.4)
 
-    wish = partial(requests.CheckpointRestore, dry_run=dry_run, write_folder=write_folder)
+    wish = partial(
+        requests.CheckpointRestore, path=path, dry_run=dry_run, write_folder=write_folder
+    )
     done = _ask(door, bench, Bench.checkpoint_restore, wish, checkpoint_id=checkpoint_id)
     door.show(done, lambda value: "\n".join(_restored(value)))
     if not dry_run and not write_folder and done.folder_behind:
         with door.shop() as shop:
             offer(door, shop, bench_of(shop, bench), done.folder_behind)
+
+
+def _what(one: CheckpointInfo) -> str:
+    """Return what a checkpoint was kept before, in one line."""
+    return f"Before: {headline(one.request, _TITLE_CHARS)}" if one.request else one.description
 
 
 def _restored(done: Restored) -> list[str]:

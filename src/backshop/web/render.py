@@ -15,6 +15,7 @@ from markupsafe import Markup
 
 from backshop.base.codec import encode
 from backshop.base.usage import doubt, money, used_line
+from backshop.formats import kind_of_name
 
 from .markdown import rendered
 
@@ -65,6 +66,7 @@ def environment() -> Environment:
         maker=maker,
         ticked=ticked,
         visible=visible,
+        kind_by_name=kind_by_name,
     )
     return made
 
@@ -89,6 +91,12 @@ def size_text(size: int | None) -> str:
 def count_text(number: int, one: str, many: str | None = None) -> str:
     """Return a counted thing: 1 file, 3 files."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def kind_by_name(path: str) -> str:
+    """Return what kind of file a name promises, for the sign beside it."""
+    kind = kind_of_name(path)
+    return kind.value if kind else "other"
 
 
 def maker(source: str | None) -> str:

@@ -32,7 +32,14 @@ if TYPE_CHECKING:
     from .conversation.turn_facts import TurnFacts, told
     from .digest.forms import DigestShown, PartShown
     from .digest.service import DIGEST_COMMANDS, Digests
-    from .draft_subject import draft_facts, draft_summary, last_request, unanswered_request
+    from .draft_subject import (
+        checkpoint_stories,
+        draft_facts,
+        draft_request,
+        draft_summary,
+        last_request,
+        unanswered_request,
+    )
     from .errors import TurnActive
     from .history.fork import retell
     from .prompt.catalog import agent_tools, workshop_prompts
@@ -82,8 +89,10 @@ __all__ = [
     "WorkflowsAsking",
     "Workshop",
     "agent_tools",
+    "checkpoint_stories",
     "chosen_model",
     "draft_facts",
+    "draft_request",
     "draft_summary",
     "last_request",
     "message_of",
@@ -134,7 +143,9 @@ _HOMES = {
     "Workshop": "service",
     "agent_tools": "prompt.catalog",
     "chosen_model": "conversation.repository",
+    "checkpoint_stories": "draft_subject",
     "draft_facts": "draft_subject",
+    "draft_request": "draft_subject",
     "draft_summary": "draft_subject",
     "unanswered_request": "draft_subject",
     "last_request": "draft_subject",

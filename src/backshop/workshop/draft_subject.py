@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from backshop.base import tree
 from backshop.base.ambient import timestamp
-from backshop.bench import ChangesAsked, Vouched, stream_of
+from backshop.base.ids import CheckpointId
+from backshop.bench import ChangesAsked, Story, Vouched, stream_of
 from backshop.store import Store
 
 from .answers import facts_of
 from .change_request import own_words
-from .conversation.state import Record
+from .conversation.record import sister
+from .conversation.state import Record, WorkshopState
 from .conversation.stream import FOLD
 from .conversation.turn_facts import TurnFacts, first, told
 
@@ -62,6 +64,44 @@ def _unnamed(facts: TurnFacts, changed: set[str]) -> TurnFacts:
 def last_request(store: Store, bench_id: str) -> str | None:
     """Return what the person said last, as far as the conversation goes now (B23.20)."""
     return own_words(reversed(store.state(stream_of(bench_id), FOLD).active_line()))
+
+
+def draft_request(store: Store, bench_id: str) -> str | None:
+    """Return the message that the Draft came of; None where no turn made it (B27.6)."""
+    known = store.state(stream_of(bench_id), FOLD)
+    draft = known.bench.draft
+    return None if draft is None else _request(known, draft.source.ref)
+
+
+def checkpoint_stories(store: Store, bench_id: str) -> dict[CheckpointId, Story]:
+    """Return what followed each checkpoint, by the cards of publishes and restores (B27.5)."""
+    known = store.state(stream_of(bench_id), FOLD)
+    found: dict[CheckpointId, Story] = {}
+    for card in known.records.values():
+        told = card.metadata
+        if card.event_kind == "checkpoint_published" and told.get("checkpoint_id"):
+            text = _request(known, _made_by(known, str(told.get("draft_id"))))
+            found[CheckpointId(str(told["checkpoint_id"]))] = Story(request=text)
+        elif card.event_kind == "checkpoint_restored":
+            before = CheckpointId(str(told["pre_restore_checkpoint_id"]))
+            found[before] = Story(restored=CheckpointId(str(told["checkpoint_id"])))
+    return found
+
+
+def _made_by(known: WorkshopState, draft_id: str) -> str | None:
+    """Return the turn or run that made a Draft of earlier, by the record of its beginning."""
+    begun = known.records.get(sister(draft_id))
+    kind, _, ref = str(begun.metadata.get("source", "") if begun else "").partition(":")
+    return ref if kind == "workshop" and ref else None
+
+
+def _request(known: WorkshopState, made: str | None) -> str | None:
+    """Return the message that a turn answers, found by the turn's id or its run's."""
+    if made is None:
+        return None
+    turns = (one for one in known.turns.values() if made in (one.run_id, one.turn_id))
+    asked = next((known.records.get(one.user_message_id) for one in turns), None)
+    return asked.text.strip() or None if asked else None
 
 
 def unanswered_request(store: Store, bench_id: str) -> ChangesAsked | None:

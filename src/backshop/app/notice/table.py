@@ -329,6 +329,7 @@ TABLE: dict[str, tuple[Row, ...]] = {
     "files.added": (("WorkbenchFilesChanged", _files),),
     "files.removed": (("WorkbenchFilesChanged", _files),),
     "file.renamed": (("WorkbenchFilesChanged", _files),),
+    "files.restored": (("WorkbenchFilesChanged", _files),),
     "published.adopted": (("WorkbenchFilesChanged", _files),),
     "published.repaired": (("WorkbenchFilesChanged", _files),),
     "draft.created": (("DraftStateChanged", _draft_open), _message("draft_id")),
@@ -474,7 +475,8 @@ TABLE: dict[str, tuple[Row, ...]] = {
 }
 
 for _kind in (
-    *("files.added", "files.removed", "file.renamed", "published.adopted", "checkpoint.restored"),
+    *("files.added", "files.removed", "file.renamed", "files.restored", "published.adopted"),
+    "checkpoint.restored",
     *("draft.batch_applied", "draft.rewound", "draft.published", "draft.discarded"),
     *("context.changed", "workshop.message_sent", "workshop.model_switched", "workshop.rewound"),
     *("workshop.redone", "workshop.answer_streamed", "workshop.answer_withdrawn"),

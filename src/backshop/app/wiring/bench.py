@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from backshop.base.ids import MessageId
-from backshop.bench import KEYWORDS, BenchSettings, ChangesAsked, Limits, Retold, Vouched
+from backshop.base.ids import CheckpointId, MessageId
+from backshop.bench import (
+    KEYWORDS,
+    BenchSettings,
+    ChangesAsked,
+    Limits,
+    Retold,
+    Story,
+    Vouched,
+)
 from backshop.store import Store
 
 from ..settings.resolution import Config, in_force
@@ -52,6 +60,22 @@ class LoggedConversations:
         from backshop.workshop import last_request  # loaded when there is something to say
 
         return last_request(self._store, str(state.bench_id))
+
+    def subject(self, state: BenchState) -> str | None:
+        """Return the message that the Draft came of."""
+        if state.draft is None or state.draft.source.kind != "workshop":
+            return None
+        from backshop.workshop import draft_request  # loaded when there is something to say
+
+        return draft_request(self._store, str(state.bench_id))
+
+    def stories(self, state: BenchState) -> Mapping[CheckpointId, Story]:
+        """Return what followed each checkpoint."""
+        if state.conversation_head_id is None:
+            return {}
+        from backshop.workshop import checkpoint_stories  # loaded when there is something to say
+
+        return checkpoint_stories(self._store, str(state.bench_id))
 
     def retell(self, bench_id: str, until: MessageId | None) -> Retold:
         """Tell a conversation again for a fork of its workbench."""

@@ -26,6 +26,7 @@ KINDS = {
     "files.added": "files_added",
     "files.removed": "files_removed",
     "file.renamed": "file_renamed",
+    "files.restored": "files_restored",
     "files.extracted": "files_extracted",
     "originals.bound": "originals_bound",
     "original.written": "original_written",

@@ -20,6 +20,7 @@ from .checkpoint import (
     pin,
     pins,
     restore,
+    restore_file,
     with_facts,
 )
 from .comment import (
@@ -120,6 +121,7 @@ __all__ = [
     "require_room",
     "resolve_comment",
     "restore",
+    "restore_file",
     "restore_revision",
     "rewind",
     "set_limits",

@@ -17,16 +17,18 @@ from backshop.bench.events import (
     CheckpointCreated,
     CheckpointPinned,
     CheckpointRestored,
+    FilesRestored,
 )
 from backshop.bench.fold import apply
 from backshop.bench.state import BenchState
-from backshop.bench.values import ItemChange
+from backshop.bench.values import FileFact, ItemChange
 
 from .refuse import (
     Totals,
     require_checkpoint,
     require_exists,
     require_no_draft,
+    require_room,
 )
 
 DESCRIPTION_MAX_CHARS = 200
@@ -89,6 +91,21 @@ def restore(
             items=items,
         ),
     ]
+
+
+def restore_file(
+    state: BenchState,
+    wanted: CheckpointId,
+    tree_id: TreeId,
+    file: FileFact,
+    after: Totals,
+    kept: CheckpointCreated,
+) -> list[BenchEvent]:
+    """Bring one file of a checkpoint back, keeping one of what is there now (B27.1)."""
+    require_no_draft(state)
+    require_checkpoint(state, wanted)
+    require_room(state, after, 1)
+    return [kept, FilesRestored(tree=tree_id, checkpoint_id=wanted, files=(file,))]
 
 
 def pin(state: BenchState, wanted: CheckpointId, pinned: bool) -> list[BenchEvent]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from backshop.base import tree
 from backshop.base.ids import TreeId
+from backshop.base.paths import BenchPath
 
 from ..answers import ChangedFile
 from ..folder import standing
+from ..folder.scan import is_kept_out
 from ..repository import BenchRepository
 from ..state import BenchState
 from ..tree.difference import Change
@@ -42,6 +45,18 @@ def files_behind(desk: BenchRepository, state: BenchState, published: TreeId | N
         return 0
     wanted = state.published if published is None else published
     return len(standing.lacking(desk, state.folder, wanted))
+
+
+def files_behind_with(
+    desk: BenchRepository, state: BenchState, path: BenchPath, file: tree.File
+) -> int:
+    """Return how many files the folder would have otherwise if Published had this one."""
+    link = state.folder
+    if link is None:
+        return 0
+    now = {one.path for one in standing.lacking(desk, link, state.published)} - {path}
+    theirs = tree.lookup(link.tree, path, desk.store.load_tree)
+    return len(now) + (theirs != file and not is_kept_out(path))
 
 
 def _changes(desk: BenchRepository, before: BenchState, after: BenchState) -> tuple[Change, ...]:

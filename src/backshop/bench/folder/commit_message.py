@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from backshop.base.headline import headline
+
 from .ignore import repository_of
 
 SUBJECT_MAX_CHARS = 72
@@ -22,9 +24,7 @@ def commit_message(folder: str, asked: str | None, written: Sequence[str]) -> st
 
 
 def _subject(asked: str | None, written: Sequence[str]) -> str:
-    words = " ".join((asked or "").split())
-    if not words:
-        return f"Update {written[0]}" if len(written) == 1 else f"Update {len(written)} files"
-    if len(words) <= SUBJECT_MAX_CHARS:
+    words = headline(asked or "", SUBJECT_MAX_CHARS)
+    if words:
         return words
-    return words[: SUBJECT_MAX_CHARS - 1].rsplit(" ", 1)[0] + "…"
+    return f"Update {written[0]}" if len(written) == 1 else f"Update {len(written)} files"

@@ -124,6 +124,8 @@ class ChangeSet:
     """Files of which every change is left out: they are what they were, and can be taken again."""
     open_comments: int = 0
     """Comments that nobody called done yet (B24)."""
+    subject: str | None = None
+    """The message that the Draft came of, in the person's words (B27.6)."""
     request: ChangesAsked | None = None
     """What the person asked for about the Draft that nobody has taken up (W24.10)."""
 

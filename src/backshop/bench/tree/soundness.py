@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from backshop.base import tree
 from backshop.base.errors import NotFound
 from backshop.base.ids import BenchId, BlobId, TreeId
+from backshop.base.paths import BenchPath
 from backshop.store import StorageCorrupt, Store
 
 from ..state import BenchState
@@ -62,6 +63,10 @@ class Soundness:
         except UNREADABLE:
             return self.damage(other, thorough=thorough)
         return self._looked(entries, thorough)
+
+    def of_file(self, path: BenchPath, file: tree.File) -> list[Damage]:
+        """Return what keeps one content from being brought back; it is read for it."""
+        return self._looked([(path, file)], thorough=True)
 
     def of_older(self, state: BenchState, other: TreeId, *, thorough: bool = False) -> list[Damage]:
         """Return what keeps an older tree of a bench from being brought back."""

@@ -106,8 +106,8 @@ def folder_bar(visit: Visit) -> Page:
 
 
 def draft_bar(visit: Visit) -> Page:
-    """Return the Draft bar alone."""
-    context = bench_context(visit, "")
+    """Return the Draft bar alone, as the page has it that asks."""
+    context = bench_context(visit, "review" if visit.query.get("here") == "review" else "")
     return Page(template="draft_bar.html", title="", context=context)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from starlette.responses import Response
 
 from backshop.base.errors import BackshopError
+from backshop.base.headline import headline
 from backshop.bench import (
     Bench,
     Cells,
@@ -42,6 +43,7 @@ CHOICES_SHOWN = 100  # changes one by one on one page
 COMMENTS_SHOWN = 100
 OPEN_COMMENTS = 1000  # looked through for files that are not listed
 ELSEWHERE_SHOWN = 20
+TITLE_CHARS = 140  # of what was asked for; more is a click away
 PLACES = {
     "xlsx": "Sheet1!B4 or Sheet1!A1:C9",
     "csv": "row 3",
@@ -90,7 +92,8 @@ def review(visit: Visit) -> Page:
     found = visit.ask(Bench.review_get_change_set, request)
     wanted = visit.query.get("file") or (found.entries[0].path if found.entries else None)
     context |= {"set": found, "wanted": wanted, "label": LABELS[found.reference_source]}
-    context |= {"since": since, "also": _also(visit)}
+    context |= {"since": since, "also": _also(visit), "discarding": "discard" in visit.query}
+    context["asked"] = headline(found.subject, TITLE_CHARS) if found.subject else None
     context["writers"] = [who for one in found.writers if (who := visit.who(one))]
     context["elsewhere"] = _remarked_elsewhere(visit, {one.path for one in found.entries})
     state = context["workshop"]

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from backshop.base.usage import used_line
-from backshop.formats import kind_of_name
 from backshop.workshop.answers import ActiveTurn, PlanView, ToolLogEntry, TurnUsage
 
+from ..render import kind_by_name
 from .words import tool_line
 
 LAST_CALLS = 5  # shown of work without a plan
@@ -102,8 +102,7 @@ def _files(entries: Iterable[ToolLogEntry]) -> tuple[WorkFile, ...]:
         if one.path is None or one.success is False:
             continue
         is_written = one.batch_id is not None or (one.path in found and found[one.path].is_written)
-        kind = kind_of_name(one.path)
         found[one.path] = WorkFile(
-            path=one.path, kind=kind.value if kind else "other", is_written=is_written
+            path=one.path, kind=kind_by_name(one.path), is_written=is_written
         )
     return tuple(found.values())

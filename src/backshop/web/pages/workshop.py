@@ -145,8 +145,10 @@ def transcript_context(visit: Visit, before: str | None = None) -> dict[str, Any
     models, _ = tried(visit, Models.models, NOTHING)
     names = {one.model_id: one.display_name for one in (models.models if models else ())}
     used = _used(visit, {one.turn_id for one in page.messages if one.turn_id})
+    last = next((one.message_id for one in reversed(page.messages) if _is_change(one)), None)
+    newest = None if before else last  # of Published, as far as the conversation tells
     return {
-        "entries": [_entry(visit, one, names, used) for one in page.messages],
+        "entries": [_entry(visit, one, names, used, newest) for one in page.messages],
         "model_names": names,
         "is_shared": bool(visit.shop.people.names()),
         "has_talk": any(one.type != "system_event" for one in page.messages),
@@ -165,21 +167,33 @@ class Entry:
     who: str | None
     used: str | None
     """What models used for an answer that is over (U3.9)."""
+    is_newest: bool
+    """Whether it is the card of the last publish, with no restore after it (U4.44)."""
+
+
+def _is_change(message: Message) -> bool:
+    return message.event_kind in ("checkpoint_published", "checkpoint_restored")
 
 
 def _entry(
-    visit: Visit, message: Message, models: dict[str, str], used: dict[str, TurnUsage]
+    visit: Visit,
+    message: Message,
+    models: dict[str, str],
+    used: dict[str, TurnUsage],
+    newest: str | None,
 ) -> Entry:
     is_over = message.type == "assistant_message" and message.status != "streaming"
     turn = used.get(message.turn_id or "") if is_over else None
     cost = used_line(turn) if turn is not None and turn.calls else None
-    text = json.dumps([encode(message), cost], sort_keys=True, ensure_ascii=False)
+    is_newest = message.message_id == newest
+    text = json.dumps([encode(message), cost, is_newest], sort_keys=True, ensure_ascii=False)
     return Entry(
         message=message,
         version=hashlib.sha256(text.encode()).hexdigest()[:12],
         line=system_line(message, models) if message.type == "system_event" else None,
         who=visit.who(message.by),
         used=cost,
+        is_newest=is_newest,
     )
 
 

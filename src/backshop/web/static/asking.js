@@ -8,6 +8,9 @@ export function commentsAlong(form, count = form.dataset.openComments) {
   const isQuestion = form.elements.mode.value === "ask";
   const open = Number(count);
   form.dataset.openComments = String(open);
+  const badge = $("#open-comments");
+  badge.hidden = !open;
+  $(".number", badge).textContent = String(open);
   $("#changes-text", form).required = isQuestion || !open;
   const told = $("#comments-along", form);
   told.hidden = !open;

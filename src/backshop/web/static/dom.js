@@ -71,12 +71,28 @@ export async function loadInto(root, path) {
     const fresh = await load(path);
     const holder = document.createElement("div");
     holder.append(fresh.cloneNode(true));
-    if (holder.innerHTML !== root.innerHTML) root.replaceChildren(fresh);
+    if (holder.innerHTML !== root.innerHTML) holdingFocus(root, () => root.replaceChildren(fresh));
     return true;
   } catch (error) {
     noteRefusal(root, error);
     return false;
   }
+}
+
+// Make a part of the page anew; the focus stays where it was, on what stands there now (U4.47).
+export function holdingFocus(root, replace) {
+  const held = root.contains(document.activeElement) ? placeOf(document.activeElement) : null;
+  replace();
+  if (held) $(held)?.focus({ preventScroll: true });
+}
+
+// How to find an element again after its part of the page was made anew, if there is a way.
+export function placeOf(element) {
+  if (!element || element === document.body) return null;
+  if (element.id) return `#${CSS.escape(element.id)}`;
+  const href = element.getAttribute("href");
+  const part = element.closest("[id]")?.id;
+  return href && part ? `#${CSS.escape(part)} a[href="${CSS.escape(href)}"]` : null;
 }
 
 // Say what was refused of work nobody waits for, without taking the focus; of a server that is gone the line on top tells.

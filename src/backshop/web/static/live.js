@@ -1,6 +1,6 @@
 // Pages made from facts are made again when those change.
 // At once where nobody is typing or choosing, else on request, with a line that says so. The document hears `renewing` before it and `renewed` after.
-import { $, $$, el, fragment, say } from "./dom.js";
+import { $, $$, el, fragment, placeOf, say } from "./dom.js";
 import { reach, unreachable } from "./rpc.js";
 
 const PARTS = ["main", "side"];
@@ -50,12 +50,4 @@ async function replace() {
   if (details.length === open.length) details.forEach((one, at) => { one.open = open[at]; });
   if (held) $(held)?.focus({ preventScroll: true });
   document.dispatchEvent(new CustomEvent("renewed"));
-}
-
-// How to find the element that has the focus again, if there is a way.
-function placeOf(element) {
-  if (!element || element === document.body) return null;
-  if (element.id) return `#${CSS.escape(element.id)}`;
-  const href = element.getAttribute("href");
-  return href ? `#${element.closest("#side") ? "side" : "main"} a[href="${CSS.escape(href)}"]` : null;
 }

@@ -107,14 +107,14 @@ const counted = (number) => `${number} ${number === 1 ? "file" : "files"}`;
 const DONE = {
   DraftPublish: ({ changed = [], no_changes, checkpoint_id }) => (no_changes
     ? { done: "Nothing to publish: the Draft was the same as Published, and is gone" }
-    : { done: `Published ${counted(changed.length)}`, back: ["Restore what was before", "restore", checkpoint_id] }),
+    : { done: `Published ${counted(changed.length)}`, back: ["Undo", "restore", checkpoint_id] }),
   DraftDiscard: () => ({ done: "The Draft was discarded; Published is as it was" }),
   DraftRevertPath: ({ no_changes, draft_revision_id }, { path }) => (no_changes
     ? { done: `${path} was as it is when the Draft began already` }
     : { done: `Reverted: ${path} is as it was when the Draft began`, back: ["Undo", "undoCorrection", draft_revision_id], seconds: 20 }),
   DraftUndo: ({ paths }) => ({ done: `Undone: ${paths.join(", ")} ${paths.length === 1 ? "is" : "are"} again as the Draft had ${paths.length === 1 ? "it" : "them"}` }),
   WorkshopSaveWorkflow: ({ workflow_id, notes = [] }) => ({ done: [`Saved as ${workflow_id}`, ...notes].join(". "), seconds: 30 }),
-  CheckpointRestore: () => ({ done: "Restored; what was Published before is kept as a checkpoint" }),
+  CheckpointRestore: ({ changed = [] }, { path }) => ({ done: path && !changed.length ? `${path} is as it was then already` : path ? `Restored: ${path}; what was there before is kept in the history` : "Restored; what was Published before is kept in the history" }),
 };
 // Ways to take something back, by name; the Workshop adds its own.
 export const backs = {
@@ -166,8 +166,9 @@ function showDone({ done = "", back, seconds, wrong = false, text = "" }) {
 function go(address) {
   const wanted = new URL(address, location.href);
   const isHere = wanted.pathname === location.pathname && wanted.search === location.search;
-  location.assign(wanted);
-  if (isHere) location.reload();
+  if (!isHere) { location.assign(wanted); return; }
+  history.replaceState(null, "", wanted); // one way there, not two: what the page is to say is said once
+  location.reload();
 }
 
 // Others changed Published: the three ways to go on (B9.16), then the review of what came of it.
@@ -211,6 +212,8 @@ function jsonOr(text) {
 const { bench, here, live } = document.body.dataset;
 export const ofBench = {
   DraftStateChanged: refreshDraftBar,
+  WorkshopPhaseStarted: refreshDraftBar, // while a turn runs nothing is published, and the bar says so
+  WorkshopTurnFinished: refreshDraftBar,
   FolderChanged: refreshFolderBar,
   WorkbenchFilesChanged: refreshFolderBar,
   FolderWriteProgress: ({ done, total }) => {
@@ -235,7 +238,7 @@ const hasDraft = () => document.body.dataset.draft === "yes";
 const KEYS = {
   composer: () => location.assign(`/bench/${bench}?stay=1#message`),
   review: () => location.assign(`/bench/${bench}/review`),
-  publish: () => { if (hasDraft() && !$("#publish")?.disabled) openDialog("ask-publish"); },
+  publish: () => { if (hasDraft() && !$('[data-opens="ask-publish"]')?.disabled) openDialog("ask-publish"); },
   discard: () => { if (hasDraft()) openDialog("ask-discard"); },
 };
 if (here !== "workshop") shortcuts(bench ? KEYS : {});
@@ -257,7 +260,7 @@ export function refreshFolderBar() {
   }, 300);
 }
 export async function refreshDraftBar() {
-  if (!(await loadInto($("#draft-bar"), `/bench/${bench}/draft-bar`))) return;
+  if (!(await loadInto($("#draft-bar"), `/bench/${bench}/draft-bar?here=${here}`))) return;
   const draft = $("#draft-bar .draft-bar");
   document.body.dataset.draft = draft ? "yes" : "no";
   for (const one of $$(".place-count")) { one.textContent = draft?.dataset.count ?? ""; one.hidden = !Number(one.textContent); }

@@ -40,6 +40,7 @@ function start() {
     entries = found;
     leftWhole(page.left_whole);
     counted(page.counts);
+    if (!since.since) $("#publish-words").textContent = `Publish ${page.total} ${page.total === 1 ? "file" : "files"}`;
     if ($("#ask-changes")) commentsAlong($("#ask-changes"), page.open_comments ?? 0);
     gate(page);
     correction(await call("DraftGetState", { workbench_id }));
@@ -233,12 +234,15 @@ function start() {
     const open = page.unconfirmed_count ?? 0; // of the whole Draft, whatever is listed
     const moved = page.tree !== tree;
     const outside = page.outside_changes?.length;
+    const isAtWork = $("#draft-bar .draft-bar")?.dataset.atWork === "yes";
     const button = $("#publish");
-    for (const one of $$('[data-opens="ask-publish"]')) one.disabled = Boolean(open || moved || outside); // the bar's too
+    button.disabled = Boolean(open || moved || outside || isAtWork);
     $("#draft-moved").hidden = !moved;
     const why = $("#why-not");
-    why.hidden = !open && !outside;
-    if (open && !outside) $("span", why).textContent = `${open} deletion${open === 1 ? " waits" : "s wait"} for your agreement before this can be published.`;
+    why.hidden = !open && !outside && !isAtWork;
+    if (isAtWork) $("span", why).textContent = "The agent is at work on this Draft. It can be published when the turn is over.";
+    else if (outside) $("span", why).textContent = "Another program changed the Draft's folder; take its edits over or put the Draft's files back first.";
+    else if (open) $("span", why).textContent = `${open} deletion${open === 1 ? " waits" : "s wait"} for your agreement before this can be published.`;
     const all = $(".confirm-all", why);
     if (all) {
       const paths = since.since ? page.unconfirmed ?? [] : entries.filter((one) => one.deletion_confirmed === false).map((one) => one.path);

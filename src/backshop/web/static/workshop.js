@@ -58,6 +58,8 @@ function show() {
   // A button acts on the record it stands under: it is there only while that is what it would do.
   $$("[data-redo]").forEach((button) => { button.hidden = !state.can_redo || button.dataset.redo !== state.redo_target_id; });
   $$("[data-while-target]").forEach((button) => { button.hidden = !state.can_regenerate || state.head_type !== "user_message" || button.dataset.regenerate !== state.regenerate_target_id; });
+  $$('#draft-bar [data-opens="ask-publish"]').forEach((button) => { button.disabled = isBusy; });
+  if ($("#at-work")) $("#at-work").hidden = !isBusy;
   $$("[data-restore]").forEach((button) => { button.disabled = state.has_draft; button.title = state.has_draft ? "Publish or discard the Draft first" : ""; });
   $("#welcome").hidden = Boolean($(".message.user, .message.assistant", transcript.root));
 }
@@ -275,12 +277,19 @@ async function regenerate(message_id) {
   if (asked && answer) await begin({ regenerate: true, message_id, ...added, ...other, ...(answer === "plain" ? {} : { mode: answer }) });
 }
 
+// What was published last and nothing came after is taken back at once: that can itself be undone. Else it is asked.
+function isNewest(checkpoint_id, { published_generation }) {
+  const card = $(`[data-restore="${CSS.escape(checkpoint_id)}"]`)?.closest(".publish-card");
+  return card && card === $$(".message", transcript.root).at(-1) && Number(card.dataset.generation) === published_generation && !$("#folder-bar .folder-bar");
+}
+
 async function restore(checkpoint_id) {
-  let changed = [];
-  if (!(await act(async () => { ({ changed = [] } = await call("CheckpointRestore", { ...here, checkpoint_id, dry_run: true })); }))) return;
-  const answer = await ask("Restore what was Published before?", [
+  let found = {};
+  if (!(await act(async () => { found = await call("CheckpointRestore", { ...here, checkpoint_id, dry_run: true }); }))) return;
+  const { changed = [] } = found;
+  const answer = isNewest(checkpoint_id, found) || await ask("Restore what was Published before?", [
     el("p", {}, "Published goes back to that state, and the conversation goes back to that point too."),
-    el("p", {}, "What is Published now is kept as a checkpoint, and redo brings the conversation back."),
+    el("p", {}, "What is Published now is kept in the history, and “Undo restore” brings the conversation back."),
     preview(changed),
   ].filter(Boolean), [{ label: "Restore", value: true, tone: "primary" }, { label: "Cancel", value: null }]);
   const done = answer && (await moved("CheckpointRestore", { checkpoint_id }));
@@ -305,7 +314,8 @@ function closeDetails() {
 on(document, "click", "[data-rewind]", (_, button) => rewind(button.dataset.rewind));
 on(document, "click", "[data-regenerate]", (_, button) => regenerate(button.dataset.regenerate));
 on(document, "click", "[data-redo]", (_, button) => redo(button.dataset.redo));
-on(document, "click", "[data-restore]", (_, button) => restore(button.dataset.restore));
+on(document, "click", "[data-restore]", (event, button) => { event.preventDefault(); restore(button.dataset.restore); });
+document.addEventListener("draft", show); // the bar was made anew
 on(document, "click", "[data-details]", (_, button) => details(button.dataset.details));
 on(document, "click", ".menu-items button", (_, button) => { button.closest("details").open = false; });
 on(document, "click", "[data-suggest]", (_, button) => composer.fill(button.textContent));
@@ -402,7 +412,7 @@ shortcuts({
   composer: () => composer.focus(),
   regenerate: () => { if (state.can_regenerate) regenerate(state.regenerate_target_id); },
   review: () => location.assign(`/bench/${bench}/review`),
-  publish: () => { if (state.has_draft) openDialog("ask-publish"); },
+  publish: () => { if (state.has_draft && !state.active_turn) openDialog("ask-publish"); },
   discard: () => { if (state.has_draft) $("#ask-discard").showModal(); },
   rewind: () => { const id = document.activeElement?.closest?.("[data-message]")?.dataset.message ?? lastUserMessage(); if (id) rewind(id); },
   cancel: () => { if (state.active_turn) stop(); },

@@ -12,6 +12,7 @@ from backshop.base.ids import BatchId, MessageId
 from backshop.bench import events as be
 from backshop.bench import fold as bench_fold
 from backshop.bench.events import BenchEvent
+from backshop.bench.values import FileFact
 
 from . import events as ev
 from . import turn_fold
@@ -19,6 +20,7 @@ from .events import ConversationCopied, CopiedRecord, ToolAnswered, ToolCalled, 
 from .record import added, given_up, signed, sister, system, turned, unproposed, without_none
 from .state import Record, ToolEntry, Undo, WorkshopState
 
+_ON_CARD = 6  # files that a card of a publish names
 _CHANGES = (
     be.BatchApplied
     | be.DraftCreated
@@ -29,6 +31,7 @@ _CHANGES = (
     | be.FilesAdded
     | be.FilesRemoved
     | be.FileRenamed
+    | be.FilesRestored
     | be.PublishedAdopted
     | be.CheckpointRestored
 )
@@ -87,6 +90,8 @@ def _told(state: WorkshopState, fact: BenchEvent, at_ms: int, seq: int) -> Works
                 "draft_id": fact.draft_id,
                 "reason": "publish",
                 "counts": dict(zip(names, fact.counts, strict=True)),
+                "files": _published_files(state, fact),
+                "generation": state.bench.generation + 1,
             }
             state = unproposed(given_up(state))
             return system(state, fact.message_id, "checkpoint_published", at_ms, seq, about)
@@ -101,6 +106,23 @@ def _told(state: WorkshopState, fact: BenchEvent, at_ms: int, seq: int) -> Works
         case be.CheckpointRestored() if not fact.is_rewind:
             return _restored(unproposed(given_up(state)), fact, at_ms, seq)
     return state
+
+
+def _published_files(state: WorkshopState, fact: be.DraftPublished) -> list[dict[str, object]]:
+    """Return the first files of a publish and what became of each, for its card (B9.9)."""
+    known = state.bench.files.records
+    ids = {one.file_id for one in fact.files}
+    gone = [path for path in fact.removed if (one := known.get(path)) and one.file_id not in ids]
+    moved = {one.file_id for path in fact.removed if (one := known.get(path))}
+
+    def became(one: FileFact) -> str:
+        if one.path in known:
+            return "MODIFIED"
+        return "RENAMED" if one.file_id in moved else "ADDED"
+
+    found = [{"path": one.path, "kind": became(one)} for one in fact.files[:_ON_CARD]]
+    found += [{"path": path, "kind": "DELETED"} for path in gone[:_ON_CARD]]
+    return [dict(one) for one in found[:_ON_CARD]]
 
 
 def _restored(
