@@ -128,4 +128,5 @@ def test_a_run_tells_its_calls_one_by_one_and_another_run_none(chat: Chat):
     assert used["workbench_id"] == chat.id
     assert used["calls"] == len(used["by_call"]) == turn["calls"] > 0
     assert used["usage"] == turn["usage"]
-    assert "by_call" not in chat.shop.call("WorkshopGetRunUsage", {"run_id": "run_none"})
+    none = chat.shop.call("WorkshopGetRunUsage", {"run_id": "run_none"})
+    assert (none["calls"], none["by_call"]) == (0, [])

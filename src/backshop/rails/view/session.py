@@ -121,6 +121,8 @@ class Moment:
     at: str
     began_at: str | None = None
     """When the node before it was made."""
+    completed: str | None = None
+    """The step that was worked on between both."""
     run_id: str | None
     node_id: str | None
     node_kind: ev.NodeKind | Literal["note"]
@@ -360,6 +362,7 @@ def is_dormant(last_ms: int, now_ms: int) -> bool:
 
 def _timeline(sessions: Sessions, found: Readable) -> Iterator[Moment]:
     """Yield what happened in the order of the record: nodes by run, and the session's notes."""
+    labels = sessions.label(found.state)
     for event in sessions.events(found):
         node = None
         if event.kind == "node_created":
@@ -371,6 +374,7 @@ def _timeline(sessions: Sessions, found: Readable) -> Iterator[Moment]:
             event_index=event.idx,
             at=timestamp(event.at_ms),
             began_at=timestamp(before.created_ms) if before else None,
+            completed=labels(node).title if node and before else None,
             run_id=event.scope_a if node else None,
             node_id=node.node_id if node else None,
             node_kind=node.kind if node else "note",
