@@ -28,7 +28,8 @@ ROLES = ("none", "read", "write", "publish")
 LEAST = {
     "anybody": """
         EngineGetInfo ModelsGetCapabilities ModelsListSupported PromptsGet PromptsLint PromptsList
-        PromptsRender ProvidersGetStatus RailsBuiltinsList RailsSessionImport RailsSessionsList
+        PromptsRender ProvidersGetStatus RailsBuiltinsList RailsRunsList RailsSessionImport RailsSessionsList
+        RailsWaitingList
         RailsWorkflowSource RailsWorkflowValidate UserGetConsentMode UserGetDefaultModel
         WorkbenchCreate WorkbenchCreateSample WorkbenchList WorkshopListUsage inspect_workflow
         list_workflows
@@ -54,12 +55,12 @@ LEAST = {
         WorkbenchOpen
         WorkbenchTableDescribe WorkbenchTableQuery WorkbenchTableReadRows WorkbenchTableStats
         WorkshopGetConversation WorkshopGetMetrics WorkshopGetPlan WorkshopGetProposal
-        WorkshopGetState WorkshopGetToolLog WorkshopGetToolLogEntry WorkshopGetUsage
+        WorkshopGetState WorkshopGetToolLog WorkshopGetToolLogEntry WorkshopGetRunUsage WorkshopGetUsage
         WorkshopGetWorkflowInputs ReviewListChanges ReviewListComments""",
     "write": """
         CheckpointCreate CheckpointPin ContextDelete ContextProcess ContextUpdateDirect DigestClear
         DigestRefresh DigestSet DraftCreate DraftDeletePath DraftDiscard DraftFolder DraftRenamePath
-        DraftRescan DraftRestoreRevision DraftRevertPath DraftUndo RailsGapResolve RailsRunFork
+        DraftRescan DraftRestoreRevision DraftRevertPath DraftUndo RailsGapResolve RailsRunBranch RailsRunFork
         RailsRunSetContext RailsRunSetPreferences RailsUserInputRecord
         ReviewSetDeletionConfirmations WorkbenchSetDefaultModel WorkshopApplyProposal
         WorkshopCancelRun WorkshopDismissProposal
@@ -144,6 +145,7 @@ class Team:
             "sessionId": self.session,
             "session_id": self.session,
             "runId": self.run,
+            "run_id": self.run,
             "nodeId": self.node,
             "gapId": self.gap,
             "stateToken": self.started["stateToken"],

@@ -114,3 +114,19 @@ def test_others_are_told_about_the_benches_they_see_and_the_home_s_owner_about_a
     assert mine["calls"] == 2 * theirs["calls"] + 1 > 1
     assert (typed.calls, typed.usage.estimated) == (theirs["calls"], True)
     assert typed.turns[0].estimated_calls == typed.calls
+
+
+@pytest.mark.rule("M13.7")
+def test_a_run_tells_its_calls_one_by_one_and_another_run_none(chat: Chat):
+    chat.call("WorkshopSetFlow", flow="rpi")
+    chat.play(story(("b.txt", "b\n")), "planned")
+    chat.ask("Write b.txt")
+    [row] = chat.shop.call("RailsRunsList", {})["runs"]
+    used = chat.shop.call("WorkshopGetRunUsage", {"run_id": row["runId"]})
+    [turn] = chat.call("WorkshopGetUsage")["turns"]
+
+    assert used["workbench_id"] == chat.id
+    assert used["calls"] == len(used["by_call"]) == turn["calls"] > 0
+    assert used["usage"] == turn["usage"]
+    none = chat.shop.call("WorkshopGetRunUsage", {"run_id": "run_none"})
+    assert (none["calls"], none["by_call"]) == (0, [])

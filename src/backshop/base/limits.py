@@ -192,6 +192,7 @@ BLOCKED_ATTEMPTS_BUILTIN_MAX = 3
 BUNDLE_MAX_BYTES = 256 * MIB
 RETENTION_DAYS = 60
 DORMANT_DAYS = 3
+AGENT_AT_WORK_MINUTES = 15  # without a sign of it an agent counts as gone from a run (R10.14)
 CALL_TIMEOUT_S = 30.0  # R7.3, kept by the MCP server
 
 # workshop

@@ -51,7 +51,9 @@ from .studio.request import (
 from .studio.service import STUDIO_COMMANDS, Studio
 from .tools import TOOLS, RailsTool, offered
 from .view import run as run_view
+from .view import runs as runs_view
 from .view import session as session_view
+from .view import waiting as waiting_view
 from .view.artifact import Shown
 from .view.artifact import shown as shown_artifact
 
@@ -115,9 +117,11 @@ __all__ = [
     "read_git_sources",
     "resume_ref",
     "run_view",
+    "runs_view",
     "session_view",
     "shown_artifact",
     "starting_point",
     "studio_answers",
     "studio_requests",
+    "waiting_view",
 ]

@@ -180,3 +180,10 @@ def _bounded(details: Mapping[str, object] | None) -> dict[str, object]:
         if len(canonical({**kept, key: value})) <= DETAILS_MAX_BYTES:
             kept[key] = value
     return kept
+
+
+def nothing_pending() -> RailsError:
+    """Return the refusal of what needs a step that waits."""
+    return RailsError(
+        "PRECONDITION_FAILED", "no step is pending here", "Choose a node that waits for a step."
+    )

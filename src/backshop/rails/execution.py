@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,15 +14,15 @@ from . import discovery, requests
 from .asker import PERSON, Asker
 from .catalog.catalog import Catalog
 from .drift import Drift
-from .errors import RailsError, cut, invalid, mismatch, unknown_node
+from .errors import RailsError, cut, invalid, mismatch, nothing_pending, unknown_node
 from .observer import RunObserver
 from .repository import Located, Sessions
 from .run import answer as run_answer
-from .run import form, graph, inputs, preference, prompt, recap, start
+from .run import form, inputs, preference, prompt, recap, start
 from .run.advance import Acknowledge, Policy, spent, still_open
 from .run.advance import advance as decide_advance
 from .run.answer import Answer, AnswerFacts, Offer, Place
-from .run.inputs import Request, Submitted
+from .run.inputs import Request
 from .run.interpret import Workflow
 from .run.joint_append import Beside
 from .run.plan import Plan
@@ -107,8 +107,8 @@ class Execution:
         is_fork = attempt == attempt_id(located.node.node_id, "fork", located.node.forks)
         if not is_fork:
             _require_attempt(located.node, attempt, "ack", located.node.advances)
-        attempts = self._attempts(located)
-        kept = _together(attempts)
+        attempts = self.sessions.attempts(located.state, located.node)
+        kept = inputs.together(attempts.values())
         if beside is None and company is not None:
             whole = replace(request, output=inputs.effective(request.output, kept))
             beside = company.beside(located, whole)
@@ -150,6 +150,44 @@ class Execution:
         """Return a node with an ack that branches from it, recorded as asked for (R5.5)."""
         return self._rehydrated(self.sessions.locate(node_id), is_fork=True)
 
+    def branch(self, node_id: str, note: str) -> str:
+        """Begin a branch at a node with a person's word on it; the new node waits for the same.
+
+        The agents that hold tokens of the node keep them.
+
+        Raises:
+            RailsError: `PRECONDITION_FAILED`: nothing is pending there.
+        """
+        located = self.sessions.locate(node_id)
+        workflow = self.sessions.workflow(located.node.workflow_hash)
+        snapshot = self.sessions.snapshot(located.node.snapshot_ref)
+        if snapshot.engine.pending is None:
+            raise nothing_pending()
+        if located.state.runs[located.node.run_id].started.driver == "builtin":
+            raise RailsError(
+                "PRECONDITION_FAILED",
+                "the built-in agent goes by its conversation, not by branches",
+                "Go back to an earlier message in the Workshop instead.",
+            )
+        request = Request(output=inputs.output({"notesMarkdown": note}))
+
+        def rule(state: SessionState) -> Decided:
+            number = state.nodes[node_id].branches
+            wish = Note(
+                session_id=located.session_id,
+                node_id=node_id,
+                attempt_id=attempt_id(node_id, "branch", number),
+                workflow=workflow,
+                snapshot=snapshot,
+                request=request,
+                is_branch=True,
+            )
+            return start.checkpoint(state, wish)
+
+        _, decided = self.sessions.decide(located.session_id, rule)
+        assert decided is not None
+        return decided.node_id
+
     def _rehydrated(self, located: Located, *, is_fork: bool = False) -> Answer:
         state, node = located.state, located.node
         workflow = self.sessions.workflow(node.workflow_hash)
@@ -174,8 +212,8 @@ class Execution:
             guidance=run_answer.guidance_of(workflow.compiled, started.references, is_start=False),
         )
         if facts.blockers and facts.rendered is not None:
-            attempts = self._attempts(located)
-            kept = _together(attempts)
+            attempts = self.sessions.attempts(state, node)
+            kept = inputs.together(attempts.values())
             used = spent(state, node, attempts, kept, node.context)
             asked, context = still_open(workflow, snapshot.engine, node, facts.rendered, kept, used)
             facts = replace(
@@ -260,16 +298,6 @@ class Execution:
             " ackToken) of `details`.",
             details={"nextCall": go_on, "stateToken": here, "forkAckToken": token},
         )
-
-    def _attempts(self, located: Located) -> dict[str, Submitted]:
-        """Return what each blocked attempt of the pending step handed in, the newest first."""
-        found = {}
-        for node in graph.upwards(located.state, located.node.node_id):
-            if node.kind == "step":
-                break
-            if node.kind == "blocked_attempt":
-                found[node.node_id] = self.sessions.handed(node)
-        return found
 
     def _rebuilt(self, state: SessionState, recorded: Attempt) -> bytes:
         """Return the answer of an imported attempt, rendered from the node it led to."""
@@ -438,11 +466,3 @@ def _require_attempt(node: NodeState, attempt: str, purpose: str, current: int) 
         raise mismatch(
             "the token is for an attempt this store does not know", reason="unknown_attempt"
         )
-
-
-def _together(attempts: Mapping[str, Submitted]) -> Submitted:
-    """Return what blocked attempts brought, the newest of each (R6.14)."""
-    kept = Submitted()
-    for brought in attempts.values():
-        kept = inputs.effective(kept, brought)
-    return kept

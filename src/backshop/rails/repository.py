@@ -33,6 +33,7 @@ from . import compile as pinned
 from . import errors
 from .definition import template
 from .lru import Lru
+from .run import graph
 from .run import snapshot as snapshots
 from .run.form import is_blank
 from .run.inputs import Submitted
@@ -276,6 +277,16 @@ class Sessions:
             if isinstance(value, dict):
                 artifacts.append(value)
         return Submitted(notes, tuple(artifacts))
+
+    def attempts(self, state: SessionState, node: NodeState) -> dict[str, Submitted]:
+        """Return what each blocked attempt of the pending step handed in, the newest first."""
+        found = {}
+        for one in graph.upwards(state, node.node_id):
+            if one.kind == "step":
+                break
+            if one.kind == "blocked_attempt":
+                found[one.node_id] = self.handed(one)
+        return found
 
     # ------------------------------------------------------------ writing
 

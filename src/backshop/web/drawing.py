@@ -9,16 +9,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from .layout import LANE_STEP, MARGIN, NODE_HEIGHT, NODE_WIDTH, Item, Placed, layout
+from .layout import NODE_HEIGHT, NODE_WIDTH, Item, Placed, layout
+from .timeline import cut, lasted, read_time
 
 if TYPE_CHECKING:
-    from backshop.rails import run_view, session_view
+    from backshop.rails import run_view
 
 TITLE_MAX_CHARS = 23
-ALONE_MAX_CHARS, ALONE_WIDTH = 80, 640  # of a lane that has no neighbour
-LINE_MAX_CHARS = 27
+LINE_MAX_CHARS, BESIDE_MAX_CHARS = 27, 16  # the second: beside how long it took
 BADGES: Mapping[str, str] = {
     "blocked": "blocked",
+    "answered": "answered by you",
     "gap": "gap",
     "divergence": "left the plan",
     "warning": "warning",
@@ -31,9 +32,11 @@ KINDS: Mapping[str, str] = {
     "step": "waiting",
     "checkpoint": "checkpoint",
     "blocked_attempt": "blocked attempt",
+    "answered": "answered by you",
     "complete": "complete",
     "ghost": "skipped",
 }
+NEWEST = "where the run stands"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +51,8 @@ class Box:
     label: str
     x: int
     y: int
+    took: str = ""
+    """How long after the one before it, and the tokens recorded since then."""
     badges: tuple[str, ...] = ()
     is_current: bool = False
     is_main: bool = False
@@ -80,8 +85,10 @@ class Graph:
     counts: Mapping[str, int] = field(default_factory=dict)
 
 
-def drawn(run: run_view.RunGraph, *, with_ghosts: bool = False) -> Graph:
-    """Return the drawing of a run."""
+def drawn(
+    run: run_view.RunGraph, *, with_ghosts: bool = False, tokens: Mapping[str, int] | None = None
+) -> Graph:
+    """Return the drawing of a run; `tokens` are those recorded on the way to each node."""
     ghosts = list(_ghosts(run))
     items = [
         Item(
@@ -100,7 +107,8 @@ def drawn(run: run_view.RunGraph, *, with_ghosts: bool = False) -> Graph:
     ]
     placed = layout(items)
     where = placed.by_id()
-    boxes = [_box(one, run, where[one.node_id]) for one in run.nodes]
+    used = tokens or {}
+    boxes = [_box(one, run, where[one.node_id], used.get(one.node_id)) for one in run.nodes]
     boxes += [_ghost_box(one, where[one.id]) for one in shown]
     kinds: dict[str, str] = {edge.to: edge.edge_kind for edge in run.edges}
     causes: dict[str, str] = {edge.to: edge.cause for edge in run.edges}
@@ -123,86 +131,6 @@ def drawn(run: run_view.RunGraph, *, with_ghosts: bool = False) -> Graph:
         branches=run.branches,
         counts=_counts(boxes),
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mark:
-    """One thing of a timeline: a node of a run, or a note of the session."""
-
-    x: int
-    y: int
-    kind: str
-    title: str
-    run_id: str | None
-    node_id: str | None
-    at: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lane:
-    """One lane of a timeline."""
-
-    x: int
-    name: str
-    run_id: str | None
-    number: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Timeline:
-    """What happened in a session, downwards; one lane per run and one for its own notes."""
-
-    lanes: tuple[Lane, ...]
-    marks: tuple[Mark, ...]
-    width: int
-    height: int
-
-
-def timeline(session: session_view.SessionPage) -> Timeline:
-    """Return the timeline of a session (R10.3, R10.10)."""
-    head, row = 56, 34
-    runs, moments = session.run_list, session.timeline or ()
-    is_alone = len(runs) == 1 and all(one.run_id is not None for one in moments)
-    most = ALONE_MAX_CHARS if is_alone else TITLE_MAX_CHARS
-    lanes = [
-        Lane(
-            x=MARGIN + at * LANE_STEP,
-            name=cut(one.title or one.workflow_id, most),
-            run_id=one.run_id,
-            number=at % 6,
-        )
-        for at, one in enumerate(runs)
-    ]
-    notes = Lane(x=MARGIN + len(runs) * LANE_STEP, name="Session notes", run_id=None, number=6)
-    if not runs or any(one.run_id is None for one in moments):
-        lanes.append(notes)
-    across = {lane.run_id: lane.x for lane in lanes}
-    marks = [
-        Mark(
-            x=across[one.run_id],
-            y=head + at * row,
-            kind=one.node_kind,
-            title=cut(one.title, most),
-            run_id=one.run_id,
-            node_id=one.node_id,
-            at=one.at,
-        )
-        for at, one in enumerate(moments)
-        if one.run_id in across
-    ]
-    width = 2 * MARGIN + (ALONE_WIDTH if is_alone else max(1, len(lanes)) * LANE_STEP)
-    return Timeline(
-        lanes=tuple(lanes),
-        marks=tuple(marks),
-        width=width,
-        height=head + len(marks) * row,
-    )
-
-
-def cut(text: str, most: int) -> str:
-    """Return a text on one line, shortened with an ellipsis."""
-    line = " ".join(text.split())
-    return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,21 +162,46 @@ def _ghosts(run: run_view.RunGraph) -> Iterator[_Ghost]:
             yield _Ghost(f"ghost-{node_id}", node_id, parent or node_id, names, why)
 
 
-def _box(one: run_view.NodeRow, run: run_view.RunGraph, place: Placed) -> Box:
+def tokens_of(run: run_view.RunGraph, calls: Sequence[tuple[str, int]]) -> dict[str, int]:
+    """Return the tokens of the calls recorded between each node and the one before it."""
+    found: dict[str, int] = {}
+    for node in run.nodes:
+        end = read_time(node.created_at)
+        begin = None if node.took_ms is None else end - node.took_ms
+        used = sum(
+            tokens for at, tokens in calls if begin is not None and begin < read_time(at) <= end
+        )
+        if used:
+            found[node.node_id] = used
+    return found
+
+
+def _box(
+    one: run_view.NodeRow, run: run_view.RunGraph, place: Placed, tokens: int | None = None
+) -> Box:
     is_current = one.node_id == run.preferred_tip
     is_complete = one.pending_step_id is None and one.title == "Complete"
     kind = "complete" if is_complete and one.node_kind == "step" else one.node_kind
+    kind = "answered" if "answered" in one.badges else kind
     badges = tuple(BADGES.get(name, name) for name in one.badges)
     where = f"pass {one.pass_}" if one.pass_ else ""
     after = f"after {one.completed_step_id}" if one.completed_step_id else "start"
+    took = [] if one.took_ms is None else [lasted(one.took_ms)]
+    took += [] if tokens is None else [f"{_short(tokens)} tok"]
     said = [f"waits at {one.title}" if kind == "step" else f"{KINDS[kind]}: {one.title}"]
-    said += [where, *badges, "preferred tip" if is_current else ""]
+    said += [where, *badges, NEWEST if is_current else ""]
+    said += [f"{took[0]} after the one before"] if took else []
+    said += [f"{tokens:,} tokens"] if tokens else []
     return Box(
         id=one.node_id,
         node_id=one.node_id,
         kind=kind,
         title=cut(one.title, TITLE_MAX_CHARS),
-        line=cut(" · ".join(filter(None, [where, *badges])) or after, LINE_MAX_CHARS),
+        line=cut(
+            " · ".join(filter(None, [where, *badges])) or after,
+            BESIDE_MAX_CHARS - 4 * (len(took) > 1) if took else LINE_MAX_CHARS,
+        ),
+        took=" · ".join(took),
         label=", ".join(filter(None, said)),
         x=place.x,
         y=place.y,
@@ -258,6 +211,10 @@ def _box(one: run_view.NodeRow, run: run_view.RunGraph, place: Placed) -> Box:
         is_collapsed=bool(one.collapsed),
         parent=one.parent_node_id,
     )
+
+
+def _short(number: int) -> str:
+    return f"{number / 1000:.1f}k" if number >= 1000 else str(number)
 
 
 def _ghost_box(one: _Ghost, place: Placed) -> Box:

@@ -13,11 +13,13 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Undefined
 from markupsafe import Markup
 
+from backshop.base.acting import AGENT
 from backshop.base.codec import encode
 from backshop.base.usage import doubt, money, used_line
 from backshop.formats import kind_of_name
 
 from .markdown import rendered
+from .timeline import between, lasted
 
 HERE = Path(__file__).parent
 STATIC = HERE / "static"
@@ -57,6 +59,10 @@ def environment() -> Environment:
     made.filters.update(
         size=size_text,
         moment=moment,
+        lasted=lasted,
+        between=between,
+        agent=agent_name,
+        counted=counted,
         markdown=prose,
         count=count_text,
         jsonish=as_json,
@@ -105,6 +111,19 @@ def maker(source: str | None) -> str:
     if kind == "workshop":
         return "an outside agent" if ref == "mcp" else "the Workshop"
     return {"mcp": "an outside agent", "rescan": "edits from outside"}.get(kind, "you")
+
+
+def agent_name(agent: str | None) -> str:
+    """Return what people call an agent; events name it by what its client called itself (T1.6)."""
+    if agent is None:
+        return "not said"
+    return "Built-in agent" if agent == AGENT else agent.removeprefix("mcp:")
+
+
+def counted(counts: Mapping[str, int], sort: str = "") -> list[tuple[str, str]]:
+    """Return what can be chosen, each with how often it is there; `sort` "agent" names agents."""
+    named = agent_name if sort == "agent" else str
+    return [(one, f"{named(one)} ({number:,})") for one, number in counts.items()]
 
 
 def moment(at: str | None) -> Markup:

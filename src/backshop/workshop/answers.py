@@ -9,7 +9,7 @@ from typing import Literal
 from backshop.base.acting import Acted, by_of
 from backshop.base.ambient import timestamp
 from backshop.base.codec import decode
-from backshop.base.usage import ModelUsage, Used
+from backshop.base.usage import ModelUsage, TokenUsage, Used
 from backshop.bench import ChangedFile, DraftState, Names, acted
 
 from .conversation.state import BY, Record
@@ -321,6 +321,24 @@ class TurnUsage(Used):
     status: str
     started_at: str
     model_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallUsage:
+    """What one call of a run used, and when it was recorded."""
+
+    at: str
+    model_id: str
+    usage: TokenUsage
+    usd_estimate: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunUsage(Used):
+    """What a run of a workbench used (M13.7); of a run without one nothing is recorded."""
+
+    workbench_id: str | None = None
+    by_call: tuple[CallUsage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,6 +35,7 @@ COMMANDS: tuple[Command[Workshop, Any, Any], ...] = (
     _command("WorkshopGetToolLogEntry", "Return one tool call with a slice of its result.", Workshop.get_tool_log_entry, role="read"),
     _command("WorkshopGetMetrics", "Count turns, items, tool calls and rewinds.", Workshop.get_metrics, role="read"),
     _command("WorkshopGetUsage", "Say what models used for a workbench, by model and by turn.", Workshop.get_usage, role="read"),
+    _command("WorkshopGetRunUsage", "Say what models used in one run, call by call.", Workshop.get_run_usage, role="read"),
     _command("WorkshopListUsage", "Say what models used for every workbench, and in all.", Workshop.list_usage, role="read", anybody=True, for_caller=True),
     _command("WorkshopDismissReminder", "Hide the reminder of a Draft for a while.", Workshop.dismiss_reminder, writes=True, role="write"),
 )  # fmt: skip

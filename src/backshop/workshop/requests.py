@@ -191,6 +191,13 @@ class GetUsage(WorkbenchOnly):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GetRunUsage:
+    """Say what models used in one run, call by call."""
+
+    run_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GetToolLog(WorkbenchOnly):
     """List tool calls after an entry, those of one turn or all."""
 

@@ -104,6 +104,10 @@ class Workshop:
         """Say what models used for a workbench, by model and by turn."""
         return usage.bench_usage(self.book, request)
 
+    def get_run_usage(self, request: requests.GetRunUsage) -> answers.RunUsage:
+        """Say what models used in one run, call by call."""
+        return usage.run_usage(self.book, request)
+
     def list_usage(self, _: Nothing = NOTHING, caller: Caller = THE_OWNER) -> answers.HomeUsage:
         """Say what models used for every workbench, and in all."""
         return usage.home_usage(self.book, caller)

@@ -21,9 +21,9 @@ from backshop.models import ModelCalled, Purpose
 from backshop.store import Caller, Event, Fold, Store, StreamNotHealthy
 
 from . import requests
-from .answers import BenchTotal, BenchUsage, HomeUsage, TurnUsage
+from .answers import BenchTotal, BenchUsage, CallUsage, HomeUsage, RunUsage, TurnUsage
 from .conversation.events import TurnEnded, TurnPaused, TurnResumed, TurnStarted
-from .conversation.repository import Conversations
+from .conversation.repository import Conversations, rails_session
 from .conversation.state import Turn
 
 HOME = "home"  # the stream of calls for no workbench (M4.12)
@@ -42,6 +42,7 @@ class _Counted:
     turn_models: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     besides: Used = field(default_factory=Used)
     runs: Mapping[str, str] = field(default_factory=dict)
+    calls: Mapping[str, tuple[CallUsage, ...]] = field(default_factory=dict)  # by run
     at_work: str | None = None
 
 
@@ -55,8 +56,21 @@ def _apply(state: _Counted, event: Event) -> _Counted:
         case TurnEnded() | TurnPaused():
             return replace(state, at_work=None)
         case ModelCalled() as fact if fact.is_answered:
-            return _with(state, fact)
+            return _called(_with(state, fact), fact, event.at_ms)
     return state
+
+
+def _called(state: _Counted, fact: ModelCalled, at_ms: int) -> _Counted:
+    if fact.run_id is None:
+        return state
+    call = CallUsage(
+        at=timestamp(at_ms),
+        model_id=fact.model_id,
+        usage=fact.usage,
+        usd_estimate=fact.usd_estimate,
+    )
+    before = state.calls.get(fact.run_id, ())
+    return replace(state, calls={**state.calls, fact.run_id: (*before, call)})
 
 
 def _with(state: _Counted, fact: ModelCalled) -> _Counted:
@@ -83,7 +97,7 @@ def _turn_of(state: _Counted, fact: ModelCalled) -> str | None:
     return None if fact.purpose in _BESIDE else state.at_work
 
 
-_FOLD: Fold[_Counted] = Fold("workshop.usage", 1, _Counted(), _apply)
+_FOLD: Fold[_Counted] = Fold("workshop.usage", 2, _Counted(), _apply)
 
 
 def bench_usage(book: Conversations, request: requests.GetUsage) -> BenchUsage:
@@ -105,6 +119,25 @@ def bench_usage(book: Conversations, request: requests.GetUsage) -> BenchUsage:
         besides=counted.besides,
         has_more=len(turns) > request.limit,
     )
+
+
+def run_usage(book: Conversations, request: requests.GetRunUsage) -> RunUsage:
+    """Return what models used in a run of the built-in agent, nothing of any other."""
+    found = book.store.find("run_started", scope_a=request.run_id)
+    session_id = found[0].stream.partition(":")[2] if found else None
+    for head in book.store.streams("bench") if session_id else ():
+        bench_id = head.stream.partition(":")[2]
+        if rails_session(bench_id) == session_id:
+            return _of_run(book.store, bench_id, request.run_id)
+    return RunUsage()
+
+
+def _of_run(store: Store, bench_id: str, run_id: str) -> RunUsage:
+    counted = _counted(store, stream_of(bench_id)) or _Counted()
+    calls, total = counted.calls.get(run_id, ()), Used()
+    for one in calls:
+        total = with_call(total, one.usage, one.usd_estimate)
+    return made_from(RunUsage, total, workbench_id=bench_id, by_call=calls)
 
 
 def _asked_for(book: Conversations, request: requests.GetUsage) -> list[Turn]:

@@ -17,7 +17,7 @@ from ..run import snapshot as snapshots
 from ..run.interpret import Workflow
 from ..run.snapshot import Snapshot
 from ..session import events as ev
-from ..session.ordinal import attempt_id
+from ..session.ordinal import attempt_id, purpose_of
 from .document import Content, bad
 from .import_ids import Arrival, Incoming
 
@@ -136,9 +136,8 @@ class _Story:
 
     def _attempt(self, event: Incoming, attempt: str, purpose: str) -> None:
         node = event.node_id or ""
-        asked = self._counts.get((node, "fork"), 0)
-        if purpose == "ack" and attempt == attempt_id(node, "fork", asked):
-            purpose = "fork"
+        asked = {one: self._counts.get((node, one), 0) for one in ("fork", "branch")}
+        purpose = purpose_of(node, attempt, purpose, asked)
         number = self._counts.get((node, purpose), 0)
         self._counts[node, purpose] = number + 1
         if attempt != attempt_id(node, purpose, number):

@@ -12,7 +12,7 @@ from backshop.base.ids import did
 
 from ..run.plan import event_id
 from ..session import events as ev
-from ..session.ordinal import attempt_id
+from ..session.ordinal import attempt_id, purpose_of
 from .document import Content, bad, is_id
 
 Json = dict[str, object]
@@ -84,9 +84,8 @@ def _renumbered(content: Content, rename: Callable[[str], str]) -> dict[str, str
             owner, purpose = content.session_id, "checkpoint"
         elif kind in ("advance_recorded", "checkpoint_recorded") and isinstance(node, str):
             owner, purpose = node, "ack" if kind == "advance_recorded" else "checkpoint"
-            asked = counts.get((node, "fork"), 0)
-            if purpose == "ack" and old == attempt_id(node, "fork", asked):
-                purpose = "fork"
+            asked = {one: counts.get((node, one), 0) for one in ("fork", "branch")}
+            purpose = purpose_of(node, str(old), purpose, asked)
         else:
             continue
         number = counts.get((owner, purpose), 0)

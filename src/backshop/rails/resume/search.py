@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from backshop.base.limits import RESUME_SNIPPET_MAX_BYTES
 from backshop.store import Caller
 
+from .. import question
 from ..discovery import note_call
 from ..errors import RailsError, cut
 from ..repository import Sessions
@@ -79,7 +80,10 @@ def status_of(sessions: Sessions, state: SessionState, run: RunState) -> str:
     tip = state.nodes[run.preferred]
     position = sessions.maybe_snapshot(tip.snapshot_ref)
     is_complete = position is not None and position.engine.is_complete
-    return graph.status(run, tip, is_complete=is_complete)
+    found = graph.status(run, tip, is_complete=is_complete)
+    if found == "blocked" and question.is_answered(sessions, state, tip):
+        return "in_progress"
+    return found
 
 
 def _sources(sessions: Sessions, caller: Caller) -> Iterator[_Source]:

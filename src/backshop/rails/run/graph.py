@@ -50,7 +50,8 @@ def checkpoint_children(state: SessionState, node: NodeState) -> list[NodeState]
     """Return the checkpoints that hang directly under a node."""
     if not node.checkpoints:
         return []
-    return [child for name in node.children if (child := state.nodes[name]).kind == "checkpoint"]
+    children = (state.nodes[name] for name in node.children)
+    return [one for one in children if one.kind == "checkpoint" and not one.is_branch]
 
 
 def preferred_tip_below(state: SessionState, node: NodeState) -> NodeState:

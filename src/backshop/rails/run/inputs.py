@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -101,6 +101,14 @@ def effective(sent: Submitted, kept: Submitted) -> Submitted:
     own = {_name(one) for one in sent.artifacts}
     more = [one for one in kept.artifacts if _name(one) not in own and one["kind"] not in _FACTS]
     return Submitted(notes, (*more, *sent.artifacts), is_blank)
+
+
+def together(attempts: Iterable[Submitted]) -> Submitted:
+    """Return what blocked attempts brought, the newest first, and of each the newest (R6.14)."""
+    kept = Submitted()
+    for brought in attempts:
+        kept = effective(kept, brought)
+    return kept
 
 
 def content(sent: Submitted) -> tuple[str | None, bytes]:

@@ -254,6 +254,20 @@ def _inputs(
             )
 
 
+def answered(
+    step: CompiledStep, node: NodeState, seen: Mapping[str, object], spent: frozenset[str]
+) -> dict[str, str | None]:
+    """Return what only the person can give, each with their word that counts, None if open."""
+    declared = inputs_of(step, seen)
+    found = {one.input_id: one.decision for one in node.inputs if _counts(one, declared, spent)}
+    handed = Acknowledgement(output=Submitted(), is_agents=True, spent=spent)
+    return {
+        one.id: found.get(one.id)
+        or ("provided" if _has_value(one, node, node.context, handed) else None)
+        for one in declared
+    }
+
+
 def _said(
     found: Judgement, declared: Sequence[UserInput], handed: Acknowledgement
 ) -> Iterator[tuple[UserInput, str, str]]:

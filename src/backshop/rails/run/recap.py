@@ -121,7 +121,8 @@ def _entry(node: NodeState) -> Iterator[_Entry]:
 
 def _counts_twice(taken: NodeState) -> int:
     """Return 1 for a checkpoint on the way down: the recap of its parent has its notes too."""
-    return int(taken.kind == "checkpoint" and lineage.has_notes(taken))
+    is_beside = taken.kind == "checkpoint" and not taken.is_branch
+    return int(is_beside and lineage.has_notes(taken))
 
 
 def _shown(entry: _Entry, labels: Labels, previews: Previews) -> dict[str, object]:

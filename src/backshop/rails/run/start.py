@@ -62,6 +62,8 @@ class Note:
     workflow: Workflow
     snapshot: Snapshot
     request: Request
+    is_branch: bool = False
+    """A person begins a branch with it (R10.12)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +203,8 @@ def checkpoint(state: SessionState, wish: Note) -> Decided:
     )
     event = plan.on(node.node_id, recorded, node.node_id, wish.attempt_id)
     plan.node("checkpoint", node.node_id, wish.snapshot)
-    plan.edge("checkpoint", node.node_id, "checkpoint_created", event)
+    cause: ev.CauseKind = "intentional_fork" if wish.is_branch else "checkpoint_created"
+    plan.edge("checkpoint", node.node_id, cause, event)
     plan.outputs(wish.request.output)
     return Decided(plan, body, to_node, wish.snapshot, node.context)
 

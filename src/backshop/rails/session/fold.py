@@ -13,11 +13,11 @@ from backshop.base.ids import did
 
 from . import events as ev
 from . import lineage
-from .ordinal import attempt_id, count_key, warned_key
+from .ordinal import attempt_id, count_key, purpose_of, warned_key
 from .state import Attempt, Gap, NodeState, Observed, Output, Recorded, RunState, SessionState
 
 FOLD_NAME = "rails.session"
-FOLD_VERSION = 7
+FOLD_VERSION = 8
 ONCE_PER_LINEAGE = frozenset({"CAPABILITY_DEGRADED", "ARTIFACT_UNRECOGNISED"})
 
 
@@ -87,7 +87,14 @@ def _run(state: SessionState, event: Recorded, fact: ev.RunStarted) -> SessionSt
         last_seq=event.seq,
         last_ms=event.at_ms,
     )
+    run = _acted(run, event)
     return replace(state, runs=state.runs.put(run_id, run), run_order=(*state.run_order, run_id))
+
+
+def _acted(run: RunState, event: Recorded) -> RunState:
+    """Note which agent acted last; what a person does leaves it as it was."""
+    agent = event.by.agent if event.by else None
+    return run if agent is None else replace(run, agent=agent, agent_ms=event.at_ms)
 
 
 def _node(state: SessionState, event: Recorded, fact: ev.NodeCreated) -> SessionState:
@@ -134,8 +141,12 @@ def _edge_of(state: SessionState, parent: NodeState, node: NodeState) -> ev.Edge
     edge, cause = kinds[node.kind]
     fork = attempt_id(parent.node_id, "fork", parent.forks - 1)
     taken = attempt_id(parent.node_id, "ack", parent.advances - 1)
+    branch = attempt_id(parent.node_id, "branch", parent.branches - 1)
+    begun = state.attempts.get(branch)
     if did("node", parent.node_id, fork) == node.node_id:
         taken, cause = fork, "intentional_fork" if edge == "acked_step" else cause
+    elif begun is not None and begun.to_node_id == node.node_id:
+        taken, cause = branch, "intentional_fork"
     attempt = state.attempts.get(taken)
     return ev.EdgeCreated(
         edge_kind=edge,
@@ -175,7 +186,9 @@ def _linked(state: SessionState, event: Recorded, fact: ev.EdgeCreated) -> Sessi
     origin, child = state.nodes.get(fact.from_node_id), state.nodes.get(fact.to_node_id)
     if origin is None or child is None:
         return state
-    is_fork = fact.edge_kind == "acked_step" and origin.is_rewound
+    begins = replace(child, edge=fact).is_branch
+    leads_on = origin.is_rewound or origin.branches > int(begins)
+    is_fork = (begins or fact.edge_kind == "acked_step") and leads_on
     origin = replace(
         origin,
         children=(*origin.children, child.node_id),
@@ -215,15 +228,21 @@ def _attempted(
 
 
 def _acknowledged(node: NodeState, attempt: str) -> NodeState:
-    if attempt == attempt_id(node.node_id, "fork", node.forks):
+    if purpose_of(node.node_id, attempt, "ack", {"fork": node.forks}) == "fork":
         return replace(node, forks=node.forks + 1)
     return replace(node, advances=node.advances + 1)
 
 
 def _checkpoint(state: SessionState, event: Recorded, fact: ev.CheckpointRecorded) -> SessionState:
     node_id = event.scope_b or ""
-    state = _changed(state, node_id, lambda node: replace(node, checkpoints=node.checkpoints + 1))
+    state = _changed(state, node_id, lambda node: _noted(node, fact.attempt_id))
     return _attempted(state, event, fact, "checkpoint", fact.to_node_id)
+
+
+def _noted(node: NodeState, attempt: str) -> NodeState:
+    if purpose_of(node.node_id, attempt, "checkpoint", {"branch": node.branches}) == "branch":
+        return replace(node, branches=node.branches + 1)
+    return replace(node, checkpoints=node.checkpoints + 1)
 
 
 def _node_fact(state: SessionState, event: Recorded, fact: object) -> SessionState:
@@ -320,5 +339,5 @@ def _touch(state: SessionState, event: Recorded, node_id: str) -> SessionState:
     if run is None:
         return state
     preferred = run.preferred if node.children else node_id
-    run = replace(run, preferred=preferred, last_seq=event.seq, last_ms=event.at_ms)
+    run = _acted(replace(run, preferred=preferred, last_seq=event.seq, last_ms=event.at_ms), event)
     return replace(state, runs=state.runs.put(run.run_id, run))

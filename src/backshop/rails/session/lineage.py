@@ -31,11 +31,14 @@ def below(state: SessionState, node: NodeState, parent: NodeState) -> NodeState:
 
 
 def noted(state: SessionState, node: NodeState) -> tuple[SessionState, NodeState]:
-    """Count a node's first output; that of a checkpoint is also its parent's to tell."""
+    """Count a node's first output; that of a checkpoint is also its parent's to tell.
+
+    What a person begins a branch with is for that branch alone.
+    """
     if node.kind == "blocked_attempt" or has_notes(node):
         return state, node
     parent = state.nodes.get(node.parent or "")
-    if node.kind == "checkpoint" and parent is not None:
+    if node.kind == "checkpoint" and not node.is_branch and parent is not None:
         is_late = any(child != node.node_id for child in parent.children)
         parent = replace(parent, noted=(*parent.noted, node.created_idx))
         state = replace(state, nodes=state.nodes.put(parent.node_id, parent))

@@ -5,14 +5,26 @@ The same record gives the same names, so a retried plan asks for the same facts 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from backshop.base.ids import did
 
 from . import events as ev
 
 
 def attempt_id(owner: str, purpose: str, number: int) -> str:
-    """Return the id of the k-th attempt of a node or session; `fork` is a purpose of its own."""
+    """Return the id of the k-th attempt of a node or session; `fork`, `branch`: a person asked."""
     return did("att", owner, purpose, number)
+
+
+_ASKED = {"ack": "fork", "checkpoint": "branch"}
+"""What an agent does of itself, and the purpose that counts where a person asked for it."""
+
+
+def purpose_of(owner: str, attempt: str, purpose: str, asked: Mapping[str, int]) -> str:
+    """Return what an attempt counts as; `asked` says how many a person asked for before."""
+    other = _ASKED[purpose]
+    return other if attempt == attempt_id(owner, other, asked.get(other, 0)) else purpose
 
 
 def count_key(fact: object) -> str:

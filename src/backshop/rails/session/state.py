@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from backshop.base.acting import By
 from backshop.base.pmap import PMap
 
 from . import events as ev
@@ -32,6 +33,8 @@ class Recorded(Protocol):
     def at_ms(self) -> int: ...
     @property
     def fact(self) -> object: ...
+    @property
+    def by(self) -> By | None: ...
 
 
 GUIDED = ev.Effective("guided", "conservative")
@@ -93,7 +96,8 @@ class NodeState:
     is_rewound: bool = False  # has a child by acknowledgement (R5.7)
     advances: int = 0  # acknowledgements, without the forks
     forks: int = 0  # forks a person asked for (R6.5)
-    checkpoints: int = 0
+    checkpoints: int = 0  # without those with which a person began a branch
+    branches: int = 0  # those (R10.12)
     outputs: tuple[Output, ...] = ()
     inputs: tuple[ev.UserInputRecorded, ...] = ()  # since this step became pending
     counts: Mapping[str, int] = field(default_factory=dict)  # facts of a kind, for ordinals
@@ -113,6 +117,16 @@ class NodeState:
     told: int = 0  # entries a recap has up to here, as far as they were there when it was made
     teller: str | None = None  # the nearest ancestor that had one then
 
+    @property
+    def is_branch(self) -> bool:
+        """Whether a person began a branch with it (R10.12)."""
+        edge = self.edge
+        return (
+            edge is not None
+            and edge.edge_kind == "checkpoint"
+            and edge.cause.kind == "intentional_fork"
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunState:
@@ -128,6 +142,8 @@ class RunState:
     forks: int = 0
     last_seq: int = 0
     last_ms: int = 0
+    agent: str | None = None  # the last one that acted here, as its events name it (T1.6)
+    agent_ms: int = 0
     baseline: ev.Effective | None = None
     late: tuple[str, ...] = ()  # nodes that got a checkpoint's notes after they had a child
 

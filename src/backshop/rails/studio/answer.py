@@ -9,7 +9,9 @@ from backshop.base.codec import camel
 
 from ..answers import Mode
 from ..session.events import GapRecorded
+from ..view.run import Resume
 from ..view.session import SessionRow
+from ..view.waiting import Waiting
 
 
 @camel
@@ -19,6 +21,26 @@ class SessionsListed:
 
     sessions: tuple[SessionRow, ...]
     next_cursor: str | None = None
+
+
+@camel
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitingListed:
+    """What waits for a person, the newest first; `total` counts what is not listed too."""
+
+    waiting: tuple[Waiting, ...]
+    total: int
+
+
+@camel
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Branched:
+    """A branch that was begun, and how an agent goes on with it."""
+
+    session_id: str
+    run_id: str
+    node_id: str
+    resume: Resume
 
 
 @camel

@@ -30,6 +30,42 @@ class SessionsList:
 
 @camel
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RunsList:
+    """Which runs to list, over all sessions."""
+
+    status: str | None = None
+    workflow_id: str | None = None
+    workspace: str | None = None
+    agent: str | None = None
+    """Who acted last, as events name them; `agent` is Backshop's own."""
+    within_hours: int | None = field(default=None, metadata={"ge": 1, "le": 100_000})
+    """Only those where something happened since."""
+    at_work: bool = False
+    """Only those where an agent acted within the last minutes."""
+    query: str | None = field(default=None, metadata={"max_length": QUERY_MAX_CHARS})
+    limit: int = field(default=50, metadata={"ge": 1, "le": 500})
+    cursor: str | None = None
+
+
+@camel
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitingList:
+    """How many of the things that wait for a person to list."""
+
+    limit: int = field(default=50, metadata={"ge": 1, "le": 500})
+
+
+@camel
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunBranch:
+    """The node to branch from, and what is to be done differently there."""
+
+    node_id: str
+    note: str | None = field(default=None, metadata={"max_length": 2048})
+
+
+@camel
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SessionGet:
     """Which session; its timeline only if asked for."""
 

@@ -7,7 +7,7 @@ from functools import partial
 from itertools import islice
 from typing import Any, Literal
 
-from backshop.base.ambient import Clock, SystemClock
+from backshop.base.ambient import Clock, SystemClock, timestamp
 from backshop.base.command import Command, Nothing, method_command
 from backshop.base.ids import did
 from backshop.store import THE_OWNER, Caller
@@ -15,7 +15,7 @@ from backshop.store import THE_OWNER, Caller
 from .. import answers
 from ..bundle import markdown, transfer
 from ..discovery import page_start
-from ..errors import RailsError, cut, invalid
+from ..errors import RailsError, cut, invalid, nothing_pending
 from ..repository import outside_tokens, stream_of
 from ..run import graph, inputs, preference, prompt
 from ..run import reason as run_reason
@@ -27,15 +27,28 @@ from ..session import events as ev
 from ..session.home_event import SessionChanged
 from ..session.state import NodeState, SessionState
 from ..view import run as view_run
-from ..view import session
+from ..view import runs, session, waiting
 from ..view.session import unknown
-from .answer import Changed, Deleted, Expired, Exported, Imported, Kept, Rotated, SessionsListed
+from .answer import (
+    Branched,
+    Changed,
+    Deleted,
+    Expired,
+    Exported,
+    Imported,
+    Kept,
+    Rotated,
+    SessionsListed,
+    WaitingListed,
+)
 from .request import (
     GapResolve,
     NodeGet,
+    RunBranch,
     RunGet,
     RunSetContext,
     RunSetPreferences,
+    RunsList,
     SessionDelete,
     SessionExport,
     SessionGet,
@@ -44,10 +57,13 @@ from .request import (
     SessionsExpire,
     SessionsList,
     UserInputRecord,
+    WaitingList,
     WorkflowPinned,
 )
 
-_DAY_MS = 86_400_000
+_HOUR_MS = 3_600_000
+_DAY_MS = 24 * _HOUR_MS
+_BRANCH_NOTE = "The person asked for this branch: do the step anew."
 
 
 class Studio:
@@ -66,6 +82,22 @@ class Studio:
         rows = tuple(islice(found, start, start + request.limit + 1))
         following = str(start + request.limit) if len(rows) > request.limit else None
         return SessionsListed(sessions=rows[: request.limit], next_cursor=following)
+
+    def runs_list(self, request: RunsList, caller: Caller = THE_OWNER) -> runs.RunsFound:
+        """Return a page of runs over all sessions, with counts of what there is."""
+        now_ms = self._clock.now_ms()
+        wanted = runs.Wanted(
+            fits=lambda row: self._wants(row, request, now_ms),
+            status=request.status,
+            start=page_start(request.cursor),
+            limit=request.limit,
+        )
+        return runs.runs(self._sessions, now_ms, caller, wanted)
+
+    def waiting_list(self, request: WaitingList, caller: Caller = THE_OWNER) -> WaitingListed:
+        """Return what waits for a person, the newest first."""
+        found = waiting.waiting(self._sessions, caller)
+        return WaitingListed(waiting=tuple(found[: request.limit]), total=len(found))
 
     def session_get(self, request: SessionGet) -> session.SessionPage:
         """Return one session."""
@@ -94,13 +126,28 @@ class Studio:
         """Return a node's step with an ack that branches from it."""
         return self._rails.execution.fork_from(request.node_id).structured
 
+    def run_branch(self, request: RunBranch) -> Branched:
+        """Begin a branch at a node; whoever resumes the run goes on there."""
+        said = (request.note or "").strip()
+        note = f"The person asked for this branch: {said}" if said else _BRANCH_NOTE
+        with outside_tokens():
+            made = self._rails.execution.branch(request.node_id, note)
+        located = self._sessions.locate(made)
+        return Branched(
+            session_id=located.session_id,
+            run_id=located.node.run_id,
+            node_id=made,
+            resume=view_run.resume_of(self._sessions, located.node),
+        )
+
     def run_set_preferences(self, request: RunSetPreferences) -> Changed:
         """Change the mode of a run at its preferred tip."""
         wanted = preference.Change(request.preferences.autonomy, request.preferences.risk_policy)
 
         def change(plan: Plan, node: NodeState, state: SessionState) -> None:
             mode = preference.applied(node.preferences, wanted)
-            plan.preferences("user", preference.delta(node.preferences, mode), mode)
+            before = None if node.wished else node.preferences  # a wish is answered either way
+            plan.preferences("user", preference.delta(before, mode), mode)
 
         return self._at_tip(request.run_id, change)
 
@@ -120,7 +167,7 @@ class Studio:
         workflow = self._sessions.workflow(located.node.workflow_hash)
         engine = self._sessions.snapshot(located.node.snapshot_ref).engine
         if engine.pending is None:
-            raise _nothing_pending()
+            raise nothing_pending()
         step = workflow.steps[engine.pending.step_id]
         seen = scope(workflow, engine.stack, located.node.context)
         declared = {one.id: one for one in prompt.inputs_of(step, seen)}
@@ -230,6 +277,23 @@ class Studio:
         words = words_of(wanted.query or "")
         return not words or all(map(session.text_of(self._sessions, row).says, words))
 
+    def _wants(self, row: runs.RunListed, wanted: RunsList, now_ms: int) -> bool:
+        asked = (
+            (wanted.workflow_id, row.workflow_id),
+            (wanted.workspace, row.workspace_name),
+            (wanted.agent, row.agent),
+        )
+        if any(one is not None and one != has for one, has in asked):
+            return False
+        if wanted.at_work and not row.is_at_work:
+            return False
+        if wanted.within_hours is not None:
+            since = timestamp(now_ms - wanted.within_hours * _HOUR_MS)
+            if row.last_activity < since:
+                return False
+        words = words_of(wanted.query or "")
+        return not words or all(map(runs.text_of(row).says, words))
+
     def _delete(self, session_id: str) -> None:
         self._sessions.store.delete_stream(stream_of(session_id))
         self._sessions.forget(session_id)
@@ -306,12 +370,6 @@ def _resolving(request: GapResolve) -> _Change:
     return change
 
 
-def _nothing_pending() -> RailsError:
-    return RailsError(
-        "PRECONDITION_FAILED", "no step is pending here", "Choose a node that waits for a step."
-    )
-
-
 _command = partial(method_command, phase="rails")
 _read = partial(_command, role="read")
 _write = partial(_command, role="write", writes=True)
@@ -321,6 +379,14 @@ _own = partial(_command, role="owner", writes=True)
 STUDIO_COMMANDS: tuple[Command[Studio, Any, Any], ...] = (
     _read(
         "RailsSessionsList", "List sessions.", Studio.sessions_list, anybody=True, for_caller=True
+    ),
+    _read("RailsRunsList", "List runs.", Studio.runs_list, anybody=True, for_caller=True),
+    _read(
+        "RailsWaitingList",
+        "List what waits for a person.",
+        Studio.waiting_list,
+        anybody=True,
+        for_caller=True,
     ),
     _read("RailsSessionGet", "Show a session.", Studio.session_get),
     _read("RailsRunGet", "Show a run as a graph.", Studio.run_get),
@@ -332,6 +398,7 @@ STUDIO_COMMANDS: tuple[Command[Studio, Any, Any], ...] = (
         role="owner",
     ),
     _command("RailsRunFork", "Get tokens that branch from a node.", Studio.run_fork, role="write"),
+    _write("RailsRunBranch", "Begin a branch at a node.", Studio.run_branch),
     _write("RailsRunSetPreferences", "Change the mode of a run.", Studio.run_set_preferences),
     _write("RailsRunSetContext", "Change inputs of a run.", Studio.run_set_context),
     _write(

@@ -10,6 +10,7 @@ from backshop.base.ambient import timestamp
 from backshop.base.codec import camel, encode, renamed
 from backshop.store import Event
 
+from .. import question
 from ..answers import Mode, NextCall
 from ..definition.workflow import Provenance, UserInput
 from ..discovery import outline
@@ -55,6 +56,8 @@ class NodeRow:
     badges: tuple[str, ...]
     created_at: str
     event_index: int
+    took_ms: int | None = None
+    """Since the node before it was made: all that the record says of how long a step took."""
     pass_: Annotated[str | None, renamed("pass")] = None
     collapsed: bool | None = None
     provenance: str | None = None
@@ -120,6 +123,8 @@ class InputRow(UserInput):
     summary: str | None
     provenance: str | None
     needs_person: bool
+    is_open: bool
+    """Whether the step still waits for it: nothing that counts was said (R8.21)."""
 
 
 @camel
@@ -170,6 +175,7 @@ class NodePage:
     is_tip: bool
     is_preferred: bool
     created_at: str
+    took_ms: int | None = None
     edge: ev.EdgeCreated | None
     lineage: tuple[str, ...]
     children: tuple[str, ...]
@@ -298,6 +304,7 @@ def node_page(sessions: Sessions, node_id: str) -> NodePage:
         is_tip=not node.children,
         is_preferred=state.runs[node.run_id].preferred == node_id,
         created_at=timestamp(node.created_ms),
+        took_ms=took_ms(state, node),
         edge=node.edge,
         lineage=tuple(one.node_id for one in graph.lineage(state, node_id)),
         children=node.children,
@@ -308,12 +315,15 @@ def node_page(sessions: Sessions, node_id: str) -> NodePage:
         context=dict(node.context),
         capabilities=_capabilities(node, workflow),
         open_gaps=tuple(gap.fact for gap in node.gaps.values()),
-        badges=badges(node),
+        badges=badges(sessions, state, node),
         facts=tuple(_fact(one) for one in sessions.events(found) if one.scope_b == node_id),
         **salvage_of(found),
-        resume=None if found.is_salvage else _resume(sessions, node),
+        resume=None if found.is_salvage else resume_of(sessions, node),
     )
-    return _with_step(page, node, workflow, position) if workflow and position else page
+    if workflow is None or position is None:
+        return page
+    words = question.words_of(sessions, state, node)
+    return _with_step(page, node, workflow, position, words)
 
 
 def pinned_page(sessions: Sessions, workflow_hash: str) -> PinnedPage:
@@ -332,11 +342,18 @@ def pinned_page(sessions: Sessions, workflow_hash: str) -> PinnedPage:
     )
 
 
-def badges(node: NodeState) -> tuple[str, ...]:
+def took_ms(state: SessionState, node: NodeState) -> int | None:
+    """Return the time between a node and the one before it; clocks may have been set back."""
+    parent = state.nodes.get(node.parent or "")
+    return None if parent is None else max(0, node.created_ms - parent.created_ms)
+
+
+def badges(sessions: Sessions, state: SessionState, node: NodeState) -> tuple[str, ...]:
     """Return what is special about a node, in words of a closed set."""
     found = set(node.badges)
     if node.kind == "blocked_attempt":
-        found.add("blocked")
+        is_answered = not node.children and question.is_answered(sessions, state, node)
+        found.add("answered" if is_answered else "blocked")
     if node.edge is not None and node.edge.cause.kind in ("non_tip_advance", "intentional_fork"):
         found.add("fork")
     observed = [name for name in node.capabilities if f"CapabilityObserved:{name}" in node.counts]
@@ -357,8 +374,9 @@ def _node_row(sessions: Sessions, state: SessionState, node: NodeState, is_main:
         title=node_title(sessions, node),
         is_tip=not node.children,
         is_on_preferred_path=is_main,
-        badges=badges(node),
+        badges=badges(sessions, state, node),
         created_at=timestamp(node.created_ms),
+        took_ms=took_ms(state, node),
         event_index=node.created_idx,
     )
     workflow = sessions.maybe_workflow(node.workflow_hash)
@@ -374,7 +392,13 @@ def _node_row(sessions: Sessions, state: SessionState, node: NodeState, is_main:
     )
 
 
-def _with_step(page: NodePage, node: NodeState, workflow: Workflow, position: Snapshot) -> NodePage:
+def _with_step(
+    page: NodePage,
+    node: NodeState,
+    workflow: Workflow,
+    position: Snapshot,
+    words: Mapping[str, str | None],
+) -> NodePage:
     """Add what the node waits for: the step as delivered, its blockers, what it asks of you."""
     blockers = position.blocked.blockers if position.blocked else ()
     rendered = render(workflow, position.engine, node.context, node.preferences)
@@ -387,23 +411,27 @@ def _with_step(page: NodePage, node: NodeState, workflow: Workflow, position: Sn
         pending=dict(rendered.data),
         blockers=blockers,
         inputs=tuple(
-            _input_row(one, given.get(one.id)) for one in prompt.inputs_of(rendered.step, seen)
+            input_row(one, given.get(one.id), is_open=words.get(one.id) is None)
+            for one in prompt.inputs_of(rendered.step, seen)
         ),
         provenance=rendered.step.provenance,
     )
 
 
-def _input_row(one: UserInput, given: ev.UserInputRecorded | None) -> InputRow:
+def input_row(one: UserInput, given: ev.UserInputRecorded | None, *, is_open: bool) -> InputRow:
+    """Return a question to the person with what was said to it."""
     return InputRow(
         **asdict(one),
         decision=given.decision if given else None,
         summary=given.summary if given else None,
         provenance=given.provenance if given else None,
         needs_person=prompt.needs_person(one),
+        is_open=is_open,
     )
 
 
-def _resume(sessions: Sessions, node: NodeState) -> Resume:
+def resume_of(sessions: Sessions, node: NodeState) -> Resume:
+    """Return how an agent goes on from a node."""
     token = tk.state_token(sessions.keyring.keys(), node.node_id, node.workflow_hash)
     call = NextCall(tool="continue_workflow", arguments={"stateToken": token})
     return Resume(resume_ref=resume_ref(node.run_id), call=call)

@@ -82,6 +82,9 @@ class RunRow:
     parent: ev.Parent | None
     started_at: str
     last_activity: str
+    agent: str | None = None
+    """The agent that acted last, as events name it: `agent` is Backshop's own."""
+    agent_at: str | None = None
 
 
 @camel
@@ -116,6 +119,10 @@ class Moment:
 
     event_index: int
     at: str
+    began_at: str | None = None
+    """When the node before it was made."""
+    completed: str | None = None
+    """The step that was worked on between both."""
     run_id: str | None
     node_id: str | None
     node_kind: ev.NodeKind | Literal["note"]
@@ -206,6 +213,8 @@ def run_row(
         parent=run.started.parent,
         started_at=timestamp(run.started_ms),
         last_activity=timestamp(run.last_ms),
+        agent=run.agent,
+        agent_at=timestamp(run.agent_ms) if run.agent else None,
         **more,
     )
 
@@ -343,21 +352,29 @@ def _row(
 def _status(sessions: Sessions, state: SessionState, last: RunState | None, now_ms: int) -> str:
     """Return a session's status: that of its latest run, `dormant` if nobody goes on (R5.9)."""
     status = status_of(sessions, state, last) if last else "in_progress"
-    is_dormant = now_ms - state.last_ms > DORMANT_DAYS * _DAY_MS
-    return "dormant" if status == "in_progress" and is_dormant else status
+    return "dormant" if status == "in_progress" and is_dormant(state.last_ms, now_ms) else status
+
+
+def is_dormant(last_ms: int, now_ms: int) -> bool:
+    """Say whether nobody has gone on with something for days (R5.9)."""
+    return now_ms - last_ms > DORMANT_DAYS * _DAY_MS
 
 
 def _timeline(sessions: Sessions, found: Readable) -> Iterator[Moment]:
     """Yield what happened in the order of the record: nodes by run, and the session's notes."""
+    labels = sessions.label(found.state)
     for event in sessions.events(found):
         node = None
         if event.kind == "node_created":
             node = found.state.nodes[event.scope_b or ""]
         elif event.kind != "session_output_appended":
             continue
+        before = found.state.nodes.get(node.parent or "") if node else None
         yield Moment(
             event_index=event.idx,
             at=timestamp(event.at_ms),
+            began_at=timestamp(before.created_ms) if before else None,
+            completed=labels(node).title if node and before else None,
             run_id=event.scope_a if node else None,
             node_id=node.node_id if node else None,
             node_kind=node.kind if node else "note",

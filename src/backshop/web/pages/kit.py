@@ -41,6 +41,10 @@ DONE = {  # what a command did, in the words of the page after it
     "DraftPublish": "Published; what was there before is kept as a checkpoint",
     "DraftRevertPath": "Reverted: the file is as it was when the Draft began",
     "DraftUndo": "Undone: the file is again as the Draft had it",
+    "RailsRunBranch": "The branch is made; an agent that resumes this run goes on there",
+    "RailsRunSetPreferences": "Recorded; it counts from the newest step on",
+    "RailsSessionImport": "Imported: this is the session that was in the bundle",
+    "RailsUserInputRecord": "Recorded; the agent goes on with its next call",
     "WorkshopSaveWorkflow": "Saved as a workflow; choose other files for it below",
 }
 PROOF_SECONDS = 60
@@ -236,7 +240,7 @@ def bench_context(visit: Visit, here: str) -> dict[str, Any]:
         "outside": opened.outside_changes,
         "folder": opened.folder,
         "folder_reasons": FOLDER_REASONS,
-        "notices": [*_proof(visit), *notices, *([refusal["message"]] if refusal else ())],
+        "notices": [*told(visit), *notices, *([refusal["message"]] if refusal else ())],
         "workshop": workshop or {},
         "models": models.models if models else (),
     }
@@ -251,8 +255,8 @@ def _changed_count(visit: Visit, has_draft: bool) -> int:
     return found.total if found else 0
 
 
-def _proof(visit: Visit) -> list[str]:
-    """Say what a form's command read back of the files it changed (B9.15); for `forms`."""
+def told(visit: Visit) -> list[str]:
+    """Say what a form's command did, and read back of the files it changed (B9.15)."""
     command, _, numbers = visit.cookies.get(PROOF_COOKIE, "").partition("-")
     proved, _, rest = numbers.partition("-")
     unproved, _, code = rest.partition("-")

@@ -1,9 +1,9 @@
-"""`/studio`: sessions of agents, their runs as graphs, and what people do beside them (U6)."""
+"""`/studio`: what waits for a person, runs as graphs and over time, what people do (U6)."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlencode
@@ -12,29 +12,36 @@ from starlette.responses import Response
 
 from backshop.base.codec import decode, encode
 from backshop.base.errors import NotFound, ValidationFailed
+from backshop.base.limits import AGENT_AT_WORK_MINUTES
 from backshop.rails import (
     PRESETS,
     RailsError,
     SessionExport,
     SessionGet,
+    SessionImport,
     SessionsList,
     Studio,
-    answers,
     run_view,
     session_view,
     shown_artifact,
 )
 from backshop.rails import requests as rails_requests
 from backshop.rails import studio_requests as requests
+from backshop.workshop import Workshop
+from backshop.workshop import requests as workshop_requests
+from backshop.workshop.answers import RunUsage
 
-from ..drawing import drawn, timeline
-from .kit import Page, Redirect, Visit, route, tried
+from ..drawing import BADGES, drawn, tokens_of
+from ..timeline import ZOOMS, timeline
+from .kit import Page, Redirect, Visit, number, route, safe_path, told, tried
 
 PAGE_SIZE = 100
 GRAPH_NODES = 200  # of a long run drawn at once
 STATUSES = ("in_progress", "blocked", "dormant", "complete", "complete_with_gaps", "unknown")
 HEALTHS = ("healthy", "corrupt_tail", "corrupt_head", "unknown_version")
 FILTERS = {"q": "query", "workflow": "workflowId", "branch": "branch", "workspace": "workspace"}
+RUN_FILTERS = {"q": "query", "workflow": "workflowId", "workspace": "workspace", "agent": "agent"}
+PERIODS = {"1": "the last hour", "24": "the last day", "168": "the last 7 days", "720": "30 days"}
 WORDS = {
     "in_progress": "in progress",
     "complete_with_gaps": "complete with gaps",
@@ -48,6 +55,13 @@ TONES = {
     "complete_with_gaps": "draft",
     "in_progress": "changed",
 }
+WAITS = {  # what waits, as people read it
+    "approval": "Approval",
+    "question": "Question",
+    "confirmation": "Go-ahead",
+    "blocked": "Blocked",
+    "wish": "More automation",
+}
 _EXPORTS = {
     "bundle": ("application/json", "json"),
     "markdown": ("text/markdown; charset=utf-8", "md"),
@@ -55,12 +69,78 @@ _EXPORTS = {
 }
 
 
+# ------------------------------------------------------------ the front page
+
+
+def front(visit: Visit) -> Page:
+    """Show what waits for the person, who is at work, and the runs there are."""
+    context = {**_front(visit), "notices": told(visit)}
+    return Page(template="studio.html", title="Studio", context=context)
+
+
+def front_parts(visit: Visit) -> Page:
+    """Return what changes on it while agents work, for a page that follows events."""
+    return Page(template="studio_front.html", title="", context=_front(visit))
+
+
+def _front(visit: Visit) -> dict[str, Any]:
+    query = visit.query
+    asked: dict[str, object] = {
+        field: query[name] for name, field in RUN_FILTERS.items() if query.get(name, "").strip()
+    }
+    if query.get("when") in PERIODS:
+        asked["withinHours"] = int(query["when"])
+    is_filtered = bool(asked) or query.get("status") in STATUSES
+    if query.get("status") in STATUSES:
+        asked["status"] = query["status"]
+    if query.get("cursor", "").isdecimal():
+        asked["cursor"] = query["cursor"]
+    found = visit.ask(Studio.runs_list, decode(requests.RunsList, {"limit": PAGE_SIZE, **asked}))
+    kept = {name: value for name, value in query.items() if name != "cursor" and value}
+    other = {name: value for name, value in kept.items() if name != "status"}
+    return {
+        **common(visit),
+        "found": found,
+        "waits": visit.ask(Studio.waiting_list, requests.WaitingList()),
+        "at_work": visit.ask(Studio.runs_list, requests.RunsList(at_work=True)).runs,
+        "at_work_minutes": AGENT_AT_WORK_MINUTES,
+        "wait_words": WAITS,
+        "is_filtered": is_filtered,
+        "filters": {name: query.get(name, "") for name in (*RUN_FILTERS, "status", "when")},
+        "states": _states(found.by_status, other, query.get("status", "")),
+        "periods": PERIODS,
+        "next_page": f"/studio?{urlencode({**kept, 'cursor': found.next_cursor})}"
+        if found.next_cursor
+        else None,
+        "list_query": urlencode(dict(query)),
+    }
+
+
+def _states(
+    counts: Mapping[str, int], other: Mapping[str, str], chosen: str
+) -> list[dict[str, object]]:
+    """Return the states there are with their counts, each as an address that keeps the rest."""
+    rows = [("", "all", sum(counts.values()))]
+    rows += [(one, WORDS.get(one, one), counts[one]) for one in STATUSES if counts.get(one)]
+    if chosen in STATUSES and not counts.get(chosen):
+        rows.append((chosen, WORDS.get(chosen, chosen), 0))
+    return [
+        {
+            "words": words,
+            "count": count,
+            "is_chosen": name == (chosen if chosen in STATUSES else ""),
+            "href": f"/studio?{urlencode({**other, **({'status': name} if name else {})})}",
+        }
+        for name, words, count in rows
+    ]
+
+
 # ------------------------------------------------------------ sessions
 
 
 def sessions(visit: Visit) -> Page:
     """List the sessions, grouped by workspace."""
-    return Page(template="studio.html", title="Studio", context=_listed(visit))
+    return Page(template="studio_sessions.html", title="Sessions", context=_listed(visit))
 
 
 def session_list(visit: Visit) -> Page:
@@ -93,7 +173,9 @@ def _listed(visit: Visit) -> dict[str, Any]:
         "filters": {name: query.get(name, "") for name in (*FILTERS, "status", "health")},
         "statuses": STATUSES,
         "healths": HEALTHS,
-        "next_page": f"/studio?{urlencode({**kept, 'cursor': following})}" if following else None,
+        "next_page": f"/studio/sessions?{urlencode({**kept, 'cursor': following})}"
+        if following
+        else None,
         "list_query": urlencode(dict(query)),
     }
 
@@ -104,6 +186,7 @@ def common(visit: Visit) -> dict[str, Any]:
         "words": WORDS,
         "tones": TONES,
         "modes": {one.values.autonomy: one.label for one in PRESETS.values()},
+        "badge_words": BADGES,
     }
 
 
@@ -111,11 +194,16 @@ def session(visit: Visit) -> Page:
     """Show one session: its runs, its notes, its timeline, and what can be done with it."""
     wants_timeline = visit.query.get("view") == "timeline"
     found = _session(visit, visit.params["session_id"], with_timeline=wants_timeline)
+    zoom = number(visit, "zoom")
+    zoom = zoom if zoom in ZOOMS else 1
     context = {
         **common(visit),
         "session": found,
         "run_id": None,
-        "timeline": timeline(found) if wants_timeline else None,
+        "timeline": timeline(found, zoom=zoom) if wants_timeline else None,
+        "zoom": zoom,
+        "zooms": ZOOMS,
+        "notices": told(visit),
         "notes": [_output(one) for one in found.notes],
     }
     title = found.title or "Session"
@@ -180,7 +268,7 @@ def run(visit: Visit) -> Page:
     )
     if node is not None and node.run_id != found.run_id:
         node = None
-    shown = {**_node(node), "node_error": error, "with_node": True}
+    shown = {**_node(node), "node_error": error, "notices": told(visit)}
     context = {**_drawn(visit, found), **shown}
     return Page(template="studio_run.html", title=found.title or "Run", context=context)
 
@@ -204,17 +292,30 @@ def _around(visit: Visit) -> str | None:
 
 def _drawn(visit: Visit, found: run_view.RunGraph) -> dict[str, Any]:
     with_ghosts = visit.query.get("ghosts") == "1"
+    used = _used(visit, found)
+    calls = [(one.at, one.usage.total_tokens) for one in used.by_call] if used else []
     return {
         **common(visit),
+        "used": used,
         "run": found,
         "run_id": found.run_id,
         "session": visit.ask(Studio.session_get, SessionGet(session_id=found.session_id)),
-        "graph": drawn(found, with_ghosts=with_ghosts),
+        "graph": drawn(found, with_ghosts=with_ghosts, tokens=tokens_of(found, calls)),
         "with_ghosts": with_ghosts,
         "around": _around(visit) or "",
         "ways": _ways(found, with_ghosts),
         "presets": PRESETS.values(),
     }
+
+
+def _used(visit: Visit, run: run_view.RunGraph) -> RunUsage | None:
+    """Return what models used in a run of the built-in agent; of others nothing is recorded."""
+    if run.driver != "builtin":
+        return None
+    found, _ = tried(
+        visit, Workshop.get_run_usage, workshop_requests.GetRunUsage(run_id=run.run_id)
+    )
+    return found
 
 
 def _ways(run: run_view.RunGraph, with_ghosts: bool) -> list[dict[str, object]]:
@@ -244,20 +345,27 @@ def _named_node(visit: Visit) -> run_view.NodePage:
 
 
 def fork(visit: Visit) -> Page:
-    """Show what to paste into an agent so that it goes on from a node in a branch of its own."""
+    """Ask what is to be different, before a branch begins at a node."""
     node = _named_node(visit)
-    forked = visit.ask(Studio.run_fork, requests.NodeGet(node_id=node.node_id))
-    answer = decode(answers.Execution, forked)
+    usage, _ = tried(
+        visit, Workshop.get_run_usage, workshop_requests.GetRunUsage(run_id=node.run_id)
+    )
     context = {
         **common(visit),
         "node": node,
-        "step": answer.pending.title if answer.pending else None,
-        "is_complete": answer.is_complete,
-        "call": json.dumps(forked["nextCall"] or {}, ensure_ascii=False, indent=2),
-        "look": json.dumps({"stateToken": answer.state_token}),
-        "resume_ref": answer.session.resume_ref,
+        "bench_id": usage.workbench_id if usage else None,
     }
-    return Page(template="studio_fork.html", title="Fork", context=context)
+    return Page(template="studio_fork.html", title="Branch from here", context=context)
+
+
+def make_fork(visit: Visit) -> Redirect:
+    """Begin the branch and show it; the page says how an agent goes on there."""
+    note = str(visit.form.get("note") or "").strip() or None
+    request = requests.RunBranch(node_id=visit.params["node_id"], note=note)
+    made = visit.ask(Studio.run_branch, request)
+    return Redirect(
+        f"/studio/run/{made.run_id}?node={made.node_id}", proof=("RailsRunBranch", 0, 0, "")
+    )
 
 
 def _node(found: run_view.NodePage | None) -> dict[str, object]:
@@ -268,8 +376,10 @@ def _node(found: run_view.NodePage | None) -> dict[str, object]:
     for one in found.facts:
         facts.setdefault(one.kind, []).append(one)
     call = encode(found.resume.call) if found.resume else None
+    cause = found.edge.cause.kind if found.edge else None
     return {
         "node": found,
+        "begins_branch": found.node_kind == "checkpoint" and cause == "intentional_fork",
         "outputs": [_output(one) for one in found.outputs],
         "by_kind": facts,
         "resume_call": json.dumps(call, ensure_ascii=False) if call else None,
@@ -304,7 +414,8 @@ def record_input(visit: Visit) -> Redirect:
     if decision == "provided" and asked.context_key and node.is_preferred:
         changed = requests.RunSetContext(run_id=node.run_id, set={asked.context_key: said})
         visit.ask(Studio.run_set_context, changed)
-    return Redirect(f"/studio/run/{node.run_id}?node={node_id}")
+    here = f"/studio/run/{node.run_id}?node={node_id}"
+    return Redirect(_next(visit) or here, proof=("RailsUserInputRecord", 0, 0, ""))
 
 
 def set_preferences(visit: Visit) -> Redirect:
@@ -315,6 +426,12 @@ def set_preferences(visit: Visit) -> Redirect:
         if not node.preferences.wished:
             raise ValidationFailed("the agent asks for nothing there", reason="bad_params")
         wanted = decode(rails_requests.Preferences, node.preferences.wished)
+    elif refused := visit.form.get("refuse"):
+        node = visit.ask(Studio.node_get, requests.NodeGet(node_id=str(refused)))
+        mode_now = node.preferences
+        wanted = rails_requests.Preferences(
+            autonomy=mode_now.autonomy, risk_policy=mode_now.risk_policy
+        )
     else:
         preset = PRESETS.get(str(visit.form.get("preset")))
         if preset is None:
@@ -324,12 +441,27 @@ def set_preferences(visit: Visit) -> Redirect:
     visit.ask(
         Studio.run_set_preferences, requests.RunSetPreferences(run_id=run_id, preferences=wanted)
     )
-    return Redirect(f"/studio/run/{run_id}")
+    here = f"/studio/run/{run_id}"
+    return Redirect(_next(visit) or here, proof=("RailsRunSetPreferences", 0, 0, ""))
+
+
+def import_session(visit: Visit) -> Redirect:
+    """Bring a session in and show it."""
+    request = SessionImport(bundle=str(visit.form.get("bundle") or ""))
+    made = visit.ask(Studio.session_import, request)
+    return Redirect(f"/studio/session/{made.session_id}", proof=("RailsSessionImport", 0, 0, ""))
+
+
+def _next(visit: Visit) -> str | None:
+    return safe_path(visit.form.get("next"))
 
 
 ROUTES = (
-    route("/studio", sessions),
+    route("/studio", front),
+    route("/studio/parts", front_parts),
+    route("/studio/sessions", sessions),
     route("/studio/list", session_list),
+    route("/studio/import", import_session, "POST"),
     route("/studio/session/{session_id}", session),
     route("/studio/session/{session_id}/read", reading),
     route("/studio/session/{session_id}/export/{format}", export),
@@ -338,5 +470,6 @@ ROUTES = (
     route("/studio/run/{run_id}/preferences", set_preferences, "POST"),
     route("/studio/node/{node_id}", node_page),
     route("/studio/node/{node_id}/fork", fork),
+    route("/studio/node/{node_id}/fork", make_fork, "POST"),
     route("/studio/node/{node_id}/input", record_input, "POST"),
 )

@@ -165,6 +165,7 @@ def _editor(
         "error": error,
         "builtins": visit.ask(Definitions.builtins_list, Nothing()).builtins,
         "block_words": BLOCKS,
+        "templates": TEMPLATES,
     }
     status = 422 if error else 200
     return Page(
@@ -275,6 +276,42 @@ def _json(value: object) -> str:
     return json.dumps(value)
 
 
+TEMPLATES = {  # pieces of a definition to begin from, under `steps`
+    "a step": """\
+  - id: new_step
+    title: New step
+    prompt: |
+      What is to be done.
+""",
+    "a step you approve": """\
+  - id: sign_off
+    title: Sign off
+    prompt: Say what is ready and what it changes.
+    requireConfirmation:
+      kind: human_approval
+""",
+    "a step only in some cases": """\
+  - id: deep_look
+    title: Look deeper
+    prompt: Look at what the first pass left open.
+    runCondition:
+      var: risk
+      equals: high
+""",
+    "a loop": """\
+  - id: passes
+    title: Passes
+    type: loop
+    loop:
+      type: for
+      count: 3
+      maxIterations: 3
+    body:
+      - id: pass
+        title: Pass {{currentIteration}}
+        prompt: Do one pass and say what it found.
+""",
+}
 TAKEN = "PRECONDITION_FAILED"
 OWN = ("user", "project")  # sources that can be written to
 STARTING_POINT = """\

@@ -1,5 +1,5 @@
 // The workflow editor: findings while typing, at their lines; building blocks at the caret.
-import { $, el, on, say } from "./dom.js";
+import { $, $$, el, on, say } from "./dom.js";
 
 const form = $("#editor");
 const source = $("#source");
@@ -7,18 +7,21 @@ const clean = source.value;
 let saving = false;
 let asked = 0;
 let timer = null;
+let found = $$("#findings [data-line]").map((one) => ({ line: Number(one.dataset.line), severity: one.closest("li").querySelector(".danger") ? "error" : "warning" }));
 
 async function check() {
-  const number = (asked += 1);
+  const turn = (asked += 1);
   const body = new URLSearchParams(new FormData(form));
   const response = await fetch("/workflows/check", { method: "POST", body });
   const answer = await response.json();
-  if (number !== asked) return; // somebody has typed on
+  if (turn !== asked) return; // somebody has typed on
   if (answer.error) { $("#verdict").textContent = answer.error.message; return; }
   const words = answer.valid ? "can run" : "cannot run yet";
   if ($("#verdict").textContent.trim() !== words) {
     $("#verdict").replaceChildren(el("span", { class: `badge ${answer.valid ? "ok" : "danger"}` }, words));
   }
+  found = answer.findings;
+  number();
   $("#findings").replaceChildren(...(answer.findings.length ? answer.findings.map(shown) : [el("li", { class: "muted" }, "Nothing to say.")]));
 }
 
@@ -36,9 +39,65 @@ function ticked(text) {
   return parts.length % 2 ? parts.map((part, at) => (at % 2 ? el("code", {}, part) : part)) : text;
 }
 
-source.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(check, 250); });
+// ------------------------------------------------------------ lines and their numbers
+
+const gutter = $("#gutter");
+for (const one of [gutter, $("#keys"), $("#templates")]) one.hidden = false; // they need scripts
+
+// A number for every line; those with a finding are marked, an error before a warning.
+function number() {
+  const marks = new Map();
+  for (const { line, severity } of found) if (marks.get(line) !== "error") marks.set(line, severity);
+  const count = source.value.split("\n").length;
+  gutter.replaceChildren(...Array.from({ length: count }, (_, at) => el("div", { class: marks.get(at + 1) ?? "" }, String(at + 1))));
+  follow();
+}
+function follow() { gutter.scrollTop = source.scrollTop; }
+number();
+
+source.addEventListener("scroll", follow);
+source.addEventListener("input", () => { number(); clearTimeout(timer); timer = setTimeout(check, 250); });
+
+// ------------------------------------------------------------ keys: Tab indents until Escape lets it go
+
+const INDENT = "  ";
+let leaves = false;
+source.addEventListener("focus", () => { leaves = false; });
 source.addEventListener("keydown", (event) => {
   if (event.key === "s" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); form.requestSubmit(); }
+  if (event.key === "Escape") { leaves = true; say("Tab now leaves the field"); return; }
+  if (event.key === "Tab" && !leaves && !event.ctrlKey && !event.altKey && !event.metaKey) { event.preventDefault(); indent(event.shiftKey); }
+  if (!["Tab", "Shift"].includes(event.key)) leaves = false;
+});
+
+// Indent the lines of the selection, or put spaces at the caret; what is typed can be undone by the browser.
+function indent(back) {
+  const { value, selectionStart, selectionEnd } = source;
+  if (!back && selectionStart === selectionEnd) { type(INDENT); return; }
+  const start = value.lastIndexOf("\n", selectionStart - 1) + 1;
+  const lines = value.slice(start, selectionEnd).split("\n");
+  const changed = lines.map((line) => (back ? line.replace(/^ {1,2}/, "") : INDENT + line)).join("\n");
+  if (changed === lines.join("\n")) return;
+  source.setSelectionRange(start, selectionEnd);
+  type(changed);
+  source.setSelectionRange(lines.length > 1 ? start : start + changed.length, start + changed.length);
+}
+function type(text) {
+  if (!document.execCommand("insertText", false, text)) {
+    source.setRangeText(text, source.selectionStart, source.selectionEnd, "end");
+    source.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+}
+
+// A template goes in after the line of the caret.
+$("#template").addEventListener("change", ({ target }) => {
+  const end = source.value.indexOf("\n", source.selectionStart);
+  const at = end < 0 ? source.value.length : end + 1;
+  source.focus();
+  source.setSelectionRange(at, at);
+  type((end < 0 && source.value ? "\n" : "") + target.value);
+  target.value = "";
+  say("Inserted");
 });
 on(document, "click", "[data-line]", (_, button) => {
   const lines = source.value.split("\n");

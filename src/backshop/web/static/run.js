@@ -1,5 +1,6 @@
 // A session and its runs: the graph is walked by keys, zoomed, and grows while an agent works.
-import { $, $$, load, loadInto, noteRefusal, on, say, showError } from "./dom.js";
+import { $, $$, load, loadInto, noteRefusal, on, say } from "./dom.js";
+import { answering } from "./answering.js";
 import { follow } from "./events.js";
 
 const { session, run } = document.body.dataset;
@@ -119,15 +120,51 @@ on(document, "click", "a[data-fork]", async (event, link) => {
   const parts = $$("main .page > :not(h1, p.small:first-child)", page);
   $("#fork-body").replaceChildren(...parts);
   dialog.showModal();
+  $("textarea, a", $("#fork-body"))?.focus();
 });
-on(document, "submit", ".input-form", async (event, form) => {
+answering(async () => {
+  await redraw();
+  await open(selected, { focus: true });
+  say("Recorded; the agent goes on with its next call");
+});
+
+// ------------------------------------------------------------ the timeline: walked by keys, in the person's own time
+
+const moments = () => $$("a.moment");
+const SECONDS = { hour: "numeric", minute: "2-digit", second: "2-digit" };
+const clock = new Intl.DateTimeFormat([], SECONDS);
+const fineClock = new Intl.DateTimeFormat([], { ...SECONDS, fractionalSecondDigits: 1 });
+function prepareTimeline() {
+  const axis = $("svg.timeline[data-fine]") ? fineClock : clock;
+  for (const one of $$("[data-clock]")) one.textContent = axis.format(new Date(one.dataset.clock));
+  for (const one of $$(".moments time")) {
+    const at = new Date(one.dateTime);
+    if (at.toDateString() === new Date().toDateString()) one.textContent = clock.format(at);
+  }
+  moments().forEach((one, at) => one.setAttribute("tabindex", at === 0 ? "0" : "-1"));
+}
+function nextMoment(from, key) {
+  const all = moments();
+  const beside = all.filter((one) => one.dataset.lane === from.dataset.lane);
+  const lanes = [...new Set(all.map((one) => one.dataset.lane))];
+  const lane = lanes.indexOf(from.dataset.lane) + (key === "ArrowDown" ? 1 : -1);
+  switch (key) {
+    case "ArrowRight": return beside[beside.indexOf(from) + 1];
+    case "ArrowLeft": return beside[beside.indexOf(from) - 1];
+    case "ArrowUp": case "ArrowDown": return all.find((one) => one.dataset.lane === lanes[lane]);
+    case "Home": return beside[0];
+    case "End": return beside.at(-1);
+    default: return undefined;
+  }
+}
+on(document, "keydown", "a.moment", (event, from) => {
+  const to = nextMoment(from, event.key);
+  if (!to || event.altKey || event.ctrlKey || event.metaKey) return;
   event.preventDefault();
-  const response = await fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form, event.submitter)) });
-  if (response.ok) { await open(selected); say("Recorded"); return; }
-  const page = new DOMParser().parseFromString(await response.text(), "text/html");
-  const message = page.querySelector(".error-message")?.textContent.trim() ?? "That did not work.";
-  showError(form, { message, code: page.querySelector("[data-error]")?.dataset.error });
+  for (const one of moments()) one.setAttribute("tabindex", one === to ? "0" : "-1");
+  to.focus();
 });
+prepareTimeline();
 
 // ------------------------------------------------------------ live
 
@@ -141,6 +178,7 @@ async function redraw() {
     const page = await load(location.pathname + location.search);
     if ($("dialog[open]")) return;
     for (const part of [".studio-main", "#runs"]) $(part).replaceChildren(...$(part, page).childNodes);
+    prepareTimeline();
     return;
   }
   const before = new Set(boxes().map((box) => box.dataset.id));

@@ -1,20 +1,63 @@
-// The list of sessions: stays true while agents work; a bundle can be picked as a file.
-import { $, loadInto, on } from "./dom.js";
+// The front page of Studio and the list of sessions: true while agents work; answers in place; a bundle as a file.
+import { $, $$, el, load, loadInto, noteRefusal, on, say, toast } from "./dom.js";
+import { answering } from "./answering.js";
 import { follow } from "./events.js";
+
+const WAIT_MS = 300;
+const AGE_MS = 60_000; // an agent that is silent for long is not at work any more
+const list = $("#sessions") ?? $("#runs");
 
 let queued = null;
 function refresh() {
-  queued ??= setTimeout(async () => {
-    queued = null;
-    const list = $("#sessions");
-    const held = document.activeElement?.closest("#sessions")?.querySelector("a:focus")?.getAttribute("href");
-    await loadInto(list, `/studio/list?${list.dataset.query}`);
-    if (held) $(`#sessions a[href="${CSS.escape(held)}"]`)?.focus();
-  }, 300);
+  queued ??= setTimeout(() => { queued = null; renew().catch((error) => noteRefusal($(".page"), error)); }, WAIT_MS);
 }
+
+async function renew() {
+  const held = document.activeElement?.closest("a[href]")?.getAttribute("href");
+  if (list.id === "sessions") await loadInto(list, `/studio/list?${list.dataset.query}`);
+  else await renewParts();
+  if (held && !document.activeElement?.closest("a[href]")) $(`#main a[href="${CSS.escape(held)}"]`)?.focus();
+}
+
+async function renewParts() {
+  const fresh = await load(`/studio/parts?${list.dataset.query}`);
+  for (const part of $$("[data-part]", fresh)) {
+    const place = document.getElementById(part.dataset.part);
+    if (part.dataset.part === "waits") keepTyped(place, part);
+    if (place.innerHTML !== part.innerHTML) place.replaceChildren(...part.childNodes);
+  }
+}
+
+// What somebody is writing as an answer stays as it is while the list around it changes.
+function keepTyped(place, part) {
+  for (const one of $$(".wait", place)) {
+    const isInUse = one.contains(document.activeElement) || $$("input:not([type=hidden]), textarea", one).some((field) => field.value !== field.defaultValue);
+    if (isInUse) $(`.wait[data-wait="${CSS.escape(one.dataset.wait)}"]`, part)?.replaceWith(one);
+  }
+}
+
 follow({}, { RailsRunChanged: refresh, RailsSessionChanged: refresh, AccessChanged: refresh }, { onReconnect: refresh });
+if (list.id === "runs") setInterval(() => { if (!document.hidden) refresh(); }, AGE_MS);
+
+answering(async (form) => {
+  form.closest(".wait").remove();
+  await renewParts();
+  $("#waits-heading").focus();
+  toast("Recorded; the agent goes on with its next call");
+});
 
 on(document, "change", "#bundle-file", async (_, picker) => {
   const [file] = picker.files;
   if (file) $("#bundle").value = await file.text();
+});
+on(document, "done", "#import-form", (event, form) => {
+  event.preventDefault();
+  form.reset();
+  form.closest("dialog").close();
+  const words = "Imported. ";
+  const link = el("a", { href: `/studio/session/${event.detail.sessionId}` }, "Open the session");
+  $("#told").replaceChildren(el("p", { class: "notice" }, words, link));
+  say(words);
+  link.focus();
+  refresh();
 });
