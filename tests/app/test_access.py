@@ -62,7 +62,7 @@ LEAST = {
         DraftRescan DraftRestoreRevision DraftRevertPath DraftUndo RailsGapResolve RailsRunFork
         RailsRunSetContext RailsRunSetPreferences RailsUserInputRecord
         ReviewSetDeletionConfirmations WorkbenchSetDefaultModel WorkshopApplyProposal
-        WorkshopCancelRun WorkshopDismissProposal
+        WorkshopAddNote WorkshopCancelRun WorkshopDismissProposal
         WorkshopDismissReminder WorkshopProposeChanges WorkshopRedo WorkshopRegenerate
         WorkshopRequestChanges DraftLeaveChanges DraftTakeChanges ReviewAddComment
         ReviewAnswerComment ReviewResolveComment ReviewWithdrawComment

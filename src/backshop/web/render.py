@@ -65,6 +65,7 @@ def environment() -> Environment:
         maker=maker,
         ticked=ticked,
         visible=visible,
+        duration=duration,
     )
     return made
 
@@ -89,6 +90,14 @@ def size_text(size: int | None) -> str:
 def count_text(number: int, one: str, many: str | None = None) -> str:
     """Return a counted thing: 1 file, 3 files."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def duration(seconds: float) -> str:
+    """Return a time as people say it: 0.4 s, 14 s, 2 min 5 s."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    return f"{whole} s" if whole < 60 else f"{whole // 60} min {whole % 60} s"
 
 
 def maker(source: str | None) -> str:

@@ -179,6 +179,8 @@ class ActiveTurn:
     current_item: int | None = None
     total_items: int | None = None
     item_label: str | None = None
+    takes_notes: bool = False
+    """Whether it reads what is written to it meanwhile (W27.4)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
