@@ -79,7 +79,7 @@ LEAST = {
         PromptOverridesDelete PromptOverridesDoctor PromptOverridesExport PromptOverridesGet
         PromptOverridesImport PromptOverridesList PromptOverridesRebase PromptOverridesSeed
         PromptOverridesSet PromptOverridesUnset ProvidersClearApiKey ProvidersMoveKeys
-        ProvidersProbe ProvidersRemove ProvidersSetApiKey ProvidersSetEnabled
+        ProvidersFindLocal ProvidersProbe ProvidersRemove ProvidersSetApiKey ProvidersSetEnabled
         ProvidersSetReasoningEffort ProvidersUpsertLocal ProvidersValidate RailsKeysRotate
         RailsSessionsExpire RailsSourcesSync RailsWorkflowCopy RailsWorkflowDelete
         RailsWorkflowNew RailsWorkflowPinned RailsWorkflowSave SettingsGet SettingsSet

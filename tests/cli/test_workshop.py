@@ -328,7 +328,8 @@ def test_a_note_is_written_from_terminal_and_python(run, tmp_path):
         talk = shop.workshop("Talk")
         wire = shop.models.play("one", story(("b.txt", "blue\n")))
         talk.use_model("scripted:one")
-        real, told = wire.complete, []
+        real = wire.complete
+        told: list[tuple[int, str, str]] = []
 
         def noted(request, model, channel):
             if not told:
@@ -336,7 +337,7 @@ def test_a_note_is_written_from_terminal_and_python(run, tmp_path):
                 talk.note("From Python")
             return real(request, model, channel)
 
-        wire.complete = noted
+        wire.complete = noted  # type: ignore[method-assign]
         talk.send("Write b.txt")
     shown = run("history", "Talk")[1]
 

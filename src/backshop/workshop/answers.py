@@ -201,8 +201,9 @@ class State:
 
     workbench_id: str
     flow: str
-    model_id: str
-    default_model_id: str
+    model_id: str | None
+    """The model that answers next; None while there is none that could (M2.6)."""
+    default_model_id: str | None
     has_draft: bool
     draft: DraftState | None
     conversation_head_id: str | None

@@ -32,8 +32,8 @@ def state(
     *,
     draft: DraftState,
     flow: str,
-    model_id: str,
-    default: str,
+    model_id: str | None,
+    default: str | None,
     now_ms: int,
     may_talk: bool = False,
 ) -> answers.State:

@@ -151,7 +151,7 @@ def require_sender(origin: str, client_message_id: str | None) -> None:
 
 
 def switch_model(
-    state: WorkshopState, model_id: str, before: str, message_id: MessageId
+    state: WorkshopState, model_id: str, before: str | None, message_id: MessageId
 ) -> list[Fact]:
     """Choose the model that answers next; its record waits for the end of a turn (W16.1).
 
