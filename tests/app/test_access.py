@@ -63,7 +63,7 @@ LEAST = {
         DraftRescan DraftRestoreRevision DraftRevertPath DraftUndo RailsGapResolve RailsRunBranch RailsRunFork
         RailsRunSetContext RailsRunSetPreferences RailsUserInputRecord
         ReviewSetDeletionConfirmations WorkbenchSetDefaultModel WorkshopApplyProposal
-        WorkshopCancelRun WorkshopDismissProposal
+        WorkshopAddNote WorkshopCancelRun WorkshopDismissProposal
         WorkshopDismissReminder WorkshopProposeChanges WorkshopRedo WorkshopRegenerate
         WorkshopRequestChanges DraftLeaveChanges DraftTakeChanges ReviewAddComment
         ReviewAnswerComment ReviewResolveComment ReviewWithdrawComment
@@ -80,7 +80,7 @@ LEAST = {
         PromptOverridesDelete PromptOverridesDoctor PromptOverridesExport PromptOverridesGet
         PromptOverridesImport PromptOverridesList PromptOverridesRebase PromptOverridesSeed
         PromptOverridesSet PromptOverridesUnset ProvidersClearApiKey ProvidersMoveKeys
-        ProvidersProbe ProvidersRemove ProvidersSetApiKey ProvidersSetEnabled
+        ProvidersFindLocal ProvidersProbe ProvidersRemove ProvidersSetApiKey ProvidersSetEnabled
         ProvidersSetReasoningEffort ProvidersUpsertLocal ProvidersValidate RailsKeysRotate
         RailsSessionsExpire RailsSourcesSync RailsWorkflowCopy RailsWorkflowDelete
         RailsWorkflowNew RailsWorkflowPinned RailsWorkflowSave SettingsGet SettingsSet

@@ -145,6 +145,7 @@ def test_efforts_and_a_test_of_a_provider(run):
 def test_consent_of_a_bench_is_shown_granted_and_revoked(run, tmp_path):
     (tmp_path / "a.txt").write_text("hello")
     with Backshop.open() as shop:
+        shop.call("UserSetDefaultModel", {"model_id": "openai:gpt-5.2"})
         bench = shop.call("WorkbenchCreate", {"name": "Papers"})["workbench_id"]
         shop.call(
             "WorkbenchFilesAdd", {"workbench_id": bench, "source_paths": [str(tmp_path / "a.txt")]}
@@ -174,7 +175,8 @@ def test_no_workbench_is_too_old_to_be_listed_and_named(run):
 
     assert len(listed["workbenches"]) == 201
     assert listed["workbenches"][-1]["name"] == "Oldest"
-    assert run("consent", "list", "Oldest")["consented"] is False
+    asked = run("consent", "list", "Oldest", "--model", "openai:gpt-5.2")
+    assert asked["consented"] is False
 
 
 @pytest.mark.rule("M4.9")

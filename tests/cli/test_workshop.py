@@ -320,6 +320,33 @@ def test_a_turn_is_saved_in_the_terminal_and_done_again_with_another_file(run, t
     assert "Again" not in said
 
 
+@pytest.mark.rule("W27.6", "S4.2", "S8.1")
+def test_a_note_is_written_from_terminal_and_python(run, tmp_path):
+    run("bench", "create", "Talk")
+    nobody = run("note", "Talk", "Shorter", "--json")
+    with Backshop.open(tmp_path / "home") as shop:
+        talk = shop.workshop("Talk")
+        wire = shop.models.play("one", story(("b.txt", "blue\n")))
+        talk.use_model("scripted:one")
+        real = wire.complete
+        told: list[tuple[int, str, str]] = []
+
+        def noted(request, model, channel):
+            if not told:
+                told.append(run("note", "Talk", "From the terminal"))
+                talk.note("From Python")
+            return real(request, model, channel)
+
+        wire.complete = noted  # type: ignore[method-assign]
+        talk.send("Write b.txt")
+    shown = run("history", "Talk")[1]
+
+    assert json.loads(nobody[1])["reason"] == "no_turn"
+    assert told[0][:2] == (0, "noted; the agent reads it before its next step\n")
+    assert "From the terminal\n(read)" in shown
+    assert "From Python\n(read)" in shown
+
+
 @pytest.mark.rule("W24.11", "S4.2", "S8.1", "B9.15")
 def test_changes_of_a_draft_are_asked_for_in_terminal_and_python(run, tmp_path):
     run("bench", "create", "Talk")

@@ -40,6 +40,7 @@ from backshop.models.messages import (
     TextDelta,
     Usage,
 )
+from backshop.models.providers import listening
 from backshop.models.providers.provider import (
     LocalServer,
     MemorySettings,
@@ -71,6 +72,7 @@ from .calling import TOOL, WIRES
 from .prompting import Ask, Review, make_prompt
 from .provider import Reply, chat, serving, sse
 
+HERE = "http://localhost:9/v1"
 KEY = "sk-very-secret-0123456789"
 BENCH = "wb_01JAAAAAAAAAAAAAAAAAAAAAAA"
 PROMPT = Prompt("tests/plain", "plain", sections=[MarkdownSection("Say", "Say hello.", key="say")])
@@ -603,9 +605,10 @@ def test_an_unreadable_key_store_is_shown_on_every_provider(shop):
 def test_there_is_never_another_model_than_the_one_chosen(shop):
     models = shop.open()
 
-    assert models.default_model().model_id == "openai:gpt-5.2"
-    with pytest.raises(ProviderNotConfigured):
+    assert models.default_model().model_id is None  # none that could not answer
+    with pytest.raises(ProviderNotConfigured) as nothing:
         models.adapter()
+    assert nothing.value.reason == "no_model"
     models.set_default_model(ModelRequestById(model_id="scripted:echo"))
     assert models.adapter().model_id == "scripted:echo"
     models.providers.set_enabled(SetEnabled(provider_id="scripted", enabled=False))
@@ -616,6 +619,54 @@ def test_there_is_never_another_model_than_the_one_chosen(shop):
     assert listed["scripted:echo"].unavailable_reason == "disabled"
     assert listed["openai:gpt-5.2"].unavailable_reason == "no_key"
     assert listed["scripted:echo"].is_default
+
+
+@pytest.mark.rule("M2.6")
+def test_the_first_model_that_can_answer_becomes_the_default_and_stays_it(shop):
+    models = shop.open()
+
+    def add(name: str, *served: str) -> str | None:
+        models.providers.upsert_local(
+            UpsertLocal(provider_id=name, preset="custom", base_url=HERE, models=served)
+        )
+        return models.default_model().model_id
+
+    assert add("local-none") is None
+    assert add("local-two", "b", "a") == "local-two:b"
+    assert add("local-one", "c") == "local-two:b"
+    models.providers.set_enabled(SetEnabled(provider_id="local-two", enabled=False))
+    assert models.default_model().model_id == "local-two:b"  # never another in silence (M2.1)
+
+
+@pytest.mark.rule("M2.6", "M3.6")
+def test_a_key_of_the_environment_makes_a_default_until_somebody_chooses(shop):
+    shop.environ["ANTHROPIC_API_KEY"] = "sk-" + "a" * 20
+    models = shop.open()
+
+    found = models.default_model().model_id
+    assert (found or "").startswith("anthropic:")
+    assert shop.settings.get("model.default") is None
+
+
+@pytest.mark.rule("M6.11")
+def test_servers_of_models_are_looked_for_on_this_machine_alone(shop, monkeypatch):
+    with (
+        socket.create_server(("127.0.0.1", 0)) as answering,
+        socket.create_server(("127.0.0.1", 0)) as gone,
+    ):
+        ports = [one.getsockname()[1] for one in (answering, gone)]
+        gone.close()
+        urls = {name: f"http://localhost:{port}/v1" for name, port in zip("ab", ports, strict=True)}
+        monkeypatch.setattr(listening, "PRESETS", {**urls, "custom": ""})
+        models = shop.open()
+
+        (found,) = models.providers.find_local().servers
+        assert (found.provider_id, found.base_url, found.is_added) == ("local-a", urls["a"], False)
+        models.providers.upsert_local(
+            UpsertLocal(provider_id="local-mine", preset="custom", base_url=urls["a"])
+        )
+        (found,) = models.providers.find_local().servers
+        assert (found.provider_id, found.is_added) == ("local-mine", True)
 
 
 @pytest.mark.rule("M1.6", "M17")

@@ -41,14 +41,16 @@ def shown(served, path: str) -> str:
     return html.unescape(" ".join(answer.text.split()))
 
 
-@pytest.mark.rule("U3.9", "M13.6")
+@pytest.mark.rule("U3.9", "U3.20", "M13.6")
 def test_under_each_answer_stands_what_its_turn_used(served, bench):
     lines = re.findall(r'<p class="turn-used">(.*?)</p>', shown(served, f"/bench/{bench}"))
     turn = served.call("WorkshopGetUsage", workbench_id=bench)["turns"][1]["turn_id"]
     drawer = shown(served, f"/bench/{bench}/turn/{turn}")
 
-    assert lines[0] == LINE
-    assert re.fullmatch(r"2 calls · [\d,]+ tokens in · [\d,]+ out · estimated", lines[1])
+    said = [re.sub(r" · <button .*>details</button>$", "", one) for one in lines]
+    assert re.fullmatch(r"Changed 1 file in [\d.]+ s · " + re.escape(LINE), said[0])
+    used = r"2 calls · [\d,]+ tokens in · [\d,]+ out · estimated"
+    assert re.fullmatch(rf"Took [\d.]+ s · {used}", said[1])
     assert len(lines) == 2
     assert "<dt>of these cached</dt><dd>71,400</dd>" in drawer
     assert "<dt>Price</dt><dd>$0.06</dd>" in drawer

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from tests.web.accessible import violations
 from tests.web.test_hearing import TURN_MS, play, send
-from tests.workshop.conftest import calls, story, write
+from tests.workshop.conftest import calls, says, story, write
 
 pytestmark = [pytest.mark.needs("browser"), pytest.mark.timeout(180)]
 
@@ -41,3 +44,76 @@ def test_the_card_of_a_turn_ticks_its_plan_and_names_the_files_that_changed(serv
     assert "b.txt" in files
     assert stands_in_talk
     assert page.locator("#work li").count() == 0
+
+
+def at_work(served, new_page, name: str, steps, text: str = "Write b.txt"):
+    """Return a page on which a turn waits for its model, after its first call."""
+    bench = served.bench(name, {"a.txt": "a"})
+    play(served, bench, name.replace(" ", "-").lower(), steps)
+    page = new_page(f"/bench/{bench}")
+    send(page, text)
+    page.locator("#note").wait_for(timeout=TURN_MS)
+    return bench, page
+
+
+@pytest.mark.rule("U3.21", "W27.1")
+def test_a_note_is_typed_while_the_agent_works_and_one_that_is_late_can_be_sent(served, new_page):
+    slow = says("summary", "All done.")
+    slow["respond"]["delay_ms"] = 1_500
+    steps = [*story(("b.txt", "b"))[:-1], slow]
+    steps[0]["respond"]["delay_ms"] = 1_500
+    bench, page = at_work(served, new_page, "Noted", steps)
+    note = page.locator("#note-text")
+    note.fill("Keep it <short>")
+    note.press("Enter")
+    first = page.locator(".message.note").first
+    first.get_by_text("not read yet").wait_for(timeout=TURN_MS)
+    found = violations(page)
+    first.get_by_text("read", exact=True).wait_for(timeout=TURN_MS)
+    page.locator("#phase", has_text="Summarizing").wait_for(timeout=TURN_MS)
+    note.fill("And a title")
+    page.get_by_role("button", name="Add note").click()
+    late = page.locator(".message.note").last
+    late.get_by_text("came too late to be read").wait_for(timeout=TURN_MS)  # and nobody is led away
+    line = page.locator(".turn-used").inner_text()
+    page.reload()
+    served.shop.models.play(
+        "noted", [says("work", "There it is."), *steps[:-1], says("summary", "x")]
+    )
+    late.get_by_role("button", name="Send it now").click()
+    page.locator(".message.user .badge", has_text="asks for changes").wait_for(timeout=TURN_MS)
+    late.get_by_text("sent as a message").wait_for(timeout=TURN_MS)
+    said = [
+        one["text"]
+        for one in served.call("WorkshopGetConversation", workbench_id=bench)["messages"]
+        if one["type"] == "user_message"
+    ]
+
+    assert found == []
+    assert first.locator(".message-text").inner_text() == "Keep it <short>"
+    assert re.match(r"Changed 1 file in [\d.]+ s · \d+ calls · .* · details$", line)
+    assert said == ["Write b.txt", "And a title"]
+
+
+@pytest.mark.rule("U3.21", "W27.4")
+def test_a_note_nobody_reads_any_more_becomes_the_next_message(served, new_page):
+    bench, page = at_work(served, new_page, "Overtaken", [slow_answer()], "What is in a.txt?")
+    page.locator("#note-text").fill("And in which language?")
+    page.locator("#composer").wait_for(timeout=TURN_MS)
+    page.wait_for_function("() => document.querySelector('#message').value")
+    written = page.locator("#message").input_value()
+    served.call("WorkshopSetFlow", workbench_id=bench, flow="compat")
+    served.shop.models.play("overtaken", [slow_answer("reply")])
+    page.locator("#message").fill("Again")
+    page.locator("#send").click()
+    page.locator("#no-notes").wait_for(timeout=TURN_MS)
+
+    assert written == "And in which language?"
+    assert page.locator("#note").is_hidden()
+    page.locator("#stop").click()
+
+
+def slow_answer(purpose: str = "work"):
+    made = says(purpose, "An a.")
+    made["respond"]["delay_ms"] = 1_500
+    return made

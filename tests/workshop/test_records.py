@@ -185,6 +185,7 @@ def test_the_state_sums_up_the_conversation_at_every_moment(chat):
         "phase",
         "run_id",
         "started_at",
+        "takes_notes",
         "total_items",
         "turn_id",
     }

@@ -196,6 +196,18 @@ class BenchWorkshop:
             raise ValidationFailed("nothing stopped or failed here", reason="nothing_to_retry")
         return self.regenerate()
 
+    def note(self, text: str, *, origin: str = "rpc") -> str:
+        """Write to the agent at work, from another thread or process; return the note's id.
+
+        It is read before the next step. One that comes too late is told so by `history`.
+
+        Raises:
+            NotFound: `no_turn`: nobody is at work here.
+            ValidationFailed: `no_notes`: this turn reads none.
+        """
+        wish = requests.AddNote(workbench_id=self.id, text=text, origin=origin)
+        return self._ask(self._workshop.add_note, wish).message_id
+
     def cancel(self) -> bool:
         """Stop the agent at work here; say whether there was one."""
         wish = requests.CancelRun(workbench_id=self.id)

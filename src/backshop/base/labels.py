@@ -60,3 +60,11 @@ RECOVERY = {  # what opening a workbench had to do (B3.4)
         )
     },
 }
+
+NOTES = {
+    "read": "read",
+    "waiting": "not read yet",
+    "late": "came too late to be read",
+    "sent": "came too late; sent as a message",
+}
+"""What became of a note to an agent at work, by `became` of its record (W27.3)."""

@@ -27,6 +27,7 @@ LAZY = {
         "Let the agent change files of yours, and write the result back.",
     ),
     "history": ("workshop:history", "Show the conversation of a workbench."),
+    "note": ("workshop:note", "Write to the agent at work on a workbench."),
     "plan": ("workshop:plan", "Show what the agent found out and planned."),
     "redo": ("workshop:redo", "Take the last rewind back."),
     "regenerate": ("workshop:regenerate", "Let the agent answer again."),

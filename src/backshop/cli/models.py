@@ -209,7 +209,7 @@ def list_models(door: Door) -> None:
     door.show(found, lambda listed: _models(listed, chosen))
 
 
-def _models(found: ModelList, chosen: str) -> str:
+def _models(found: ModelList, chosen: str | None) -> str:
     rows = [
         (
             "*" if one.is_default else "",
@@ -225,6 +225,8 @@ def _models(found: ModelList, chosen: str) -> str:
         shown += f"\n{_ESTIMATED} a guess: the provider does not say"
     if any(one.is_default for one in found.models):
         return shown
+    if chosen is None:
+        return f"{shown}\nthere is no model yet: `provider set-key` or `provider add` brings one"
     return f"{shown}\nthe model you chose is not there any more: {chosen}"
 
 

@@ -17,7 +17,7 @@ import click
 from backshop.base.acting import who
 from backshop.base.codec import encode
 from backshop.base.errors import BackshopError, NotFound
-from backshop.base.labels import MODEL_STATES, PHASES, PROPOSALS
+from backshop.base.labels import MODEL_STATES, NOTES, PHASES, PROPOSALS
 from backshop.base.system.interrupt import interrupts
 
 from .bench import BENCH, FLOWS
@@ -129,6 +129,19 @@ def plan(door: Door, bench: str, turn: str | None) -> None:
 
     wish = partial(requests.GetPlan, turn_id=turn or None)
     door.show(ask_about(door, bench, Workshop.get_plan, wish), _planned)
+
+
+@click.command(cls=DoorCommand)
+@BENCH
+@click.argument("text")
+@pass_door
+def note(door: Door, bench: str, text: str) -> None:
+    """Write TEXT to the agent at work on BENCH; it reads it before its next step."""
+    from backshop.workshop import Workshop, requests  # loaded when needed (S2.4)
+
+    wish = partial(requests.AddNote, text=text, origin="cli")
+    done = ask_about(door, bench, Workshop.add_note, wish)
+    door.show(done, lambda _: "noted; the agent reads it before its next step")
 
 
 @click.command(cls=DoorCommand)
@@ -481,6 +494,8 @@ def _transcript(page: Conversation) -> str:
         lines.append(f"[{one.created_at}] {clean(said)}{note}  {one.message_id}")
         if one.text:
             lines.append(clean_lines(one.text))
+        if became := NOTES.get(str(one.metadata.get("became"))):
+            lines.append(f"({became})")
         if one.type == "assistant_message" and one.metadata.get("note"):
             lines.append(f"(asked again: {clean_lines(str(one.metadata['note']))})")
         lines += fact_lines(one.facts_lines or (), one.facts_first)

@@ -76,6 +76,11 @@ PROVIDER_COMMANDS: tuple[Command[Providers, Any, Any], ...] = (
         Providers.set_reasoning_effort,
     ),
     _own("ProvidersUpsertLocal", "Add or change a server of your own.", Providers.upsert_local),
+    _own(
+        "ProvidersFindLocal",
+        "Look which servers of models answer on this machine.",
+        Providers.find_local,
+    ),
     _own("ProvidersProbe", "Find out what a server of your own can do.", Providers.probe),
     _own("ProvidersRemove", "Forget a server of your own, with its key.", Providers.remove),
 )

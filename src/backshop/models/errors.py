@@ -65,6 +65,18 @@ class ProviderNotConfigured(ModelError):
     code = "PROVIDER_NOT_CONFIGURED"
 
 
+def no_model() -> ProviderNotConfigured:
+    """Return what is said where nobody chose a model and none could answer (M2.6)."""
+    return ProviderNotConfigured(
+        "there is no model yet",
+        reason="no_model",
+        hints=(
+            "give a provider its key, or add a server of your own, in Settings",
+            "scripted:demo answers without either, from prepared tasks",
+        ),
+    )
+
+
 class AuthFailed(ModelError):
     """The provider does not accept the key."""
 

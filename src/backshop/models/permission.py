@@ -13,6 +13,7 @@ from backshop.base.usage import ModelUsage, Used
 
 from . import requests
 from .call import ConsentGate
+from .errors import no_model
 from .ledger.consent import Consent, ConsentMode, Destination, Scope, ScopeText, covering, nearest
 from .ledger.events import ConsentRevoked
 from .ledger.ledger import Ledger
@@ -31,7 +32,7 @@ class Permissions:
         ledger: Ledger,
         gate: ConsentGate,
         clock: Clock,
-        default_model: Callable[[], str],
+        default_model: Callable[[], str | None],
     ) -> None:
         self._choice = choice
         self._ledger = ledger
@@ -64,7 +65,10 @@ class Permissions:
         """Say what may leave for a workbench's model, and what is new (M4.11)."""
         scope = self._gate.scope(request.workbench_id)
         wanted = request.model_id or self._gate.model(request.workbench_id)
-        to = self._target(request.workbench_id, wanted or self._default_model())
+        wanted = wanted or self._default_model()
+        if wanted is None:
+            raise no_model()
+        to = self._target(request.workbench_id, wanted)
         mode = self._choice.consent_mode()
         consents = self._ledger.consents()
         given = covering(consents, to, scope)

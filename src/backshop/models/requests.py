@@ -183,9 +183,26 @@ class ModelCapabilities:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DefaultModel:
-    """The model new workbenches begin with."""
+    """The model new workbenches begin with; None while there is none that could answer (M2.6)."""
 
-    model_id: str
+    model_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerFound:
+    """A server that answers on this machine; `provider_id` is what it would be added as."""
+
+    provider_id: str
+    preset: str
+    base_url: str
+    is_added: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServersFound:
+    """Servers that answer at their usual address on this machine (M6.11)."""
+
+    servers: tuple[ServerFound, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,21 +18,20 @@ from backshop.base.outbox import Outbox
 from backshop.base.redact import Redactor
 from backshop.store import Store
 
-from . import requests
+from . import errors, requests
 from .adapter.adapter import AdapterBase
 from .call import Caller, ConsentGate
 from .catalog.catalog import SCRIPTED, Auth, Catalog, ModelRecord, ProviderRecord
 from .catalog.profile import Efforts, adjusted
 from .egress.gate import Egress, Errand
 from .egress.retry import Cancel
-from .errors import KeyUnusable
 from .ledger.events import EgressCompleted
 from .ledger.ledger import Ledger, Scopes
 from .loop.response import Capabilities
 from .messages import ModelRequest, Purpose, StreamEvent
 from .permission import Permissions
 from .providers.preference import Choice
-from .providers.provider import DEFAULT_MODEL, Settings
+from .providers.provider import Settings
 from .providers.registry import Plugin, Wires
 from .providers.secret import UNLOCK_ENV, Secrets
 from .providers.setup import Providers
@@ -182,6 +181,8 @@ class Models:
             ProviderNotConfigured: it cannot be called: no key, or switched off.
         """
         wanted = model_id or self.default_model().model_id
+        if wanted is None:
+            raise errors.no_model()
         model, provider, _ = self._caller.usable(wanted)
         efforts = self._choice.efforts(provider.provider_id)
         flow = self._wires.flow(model)
@@ -241,10 +242,8 @@ class Models:
         )
 
     def default_model(self, _: Nothing = NOTHING) -> requests.DefaultModel:
-        """Return the model new workbenches begin with (M2.6)."""
-        return requests.DefaultModel(
-            model_id=self._choice.settings.get("model.default") or DEFAULT_MODEL
-        )
+        """Return the model new workbenches begin with, if there is one yet (M2.6)."""
+        return requests.DefaultModel(model_id=self._choice.default_model())
 
     def resolved(self, model_id: str) -> tuple[str, tuple[str, ...]]:
         """Return the id a model is known by, and warnings where the one given is an old one.
@@ -262,24 +261,14 @@ class Models:
         return requests.Done()
 
     def _model_status(
-        self, catalog: Catalog, model: ModelRecord, default: str
+        self, catalog: Catalog, model: ModelRecord, default: str | None
     ) -> requests.ModelStatus:
         return made_from(
             requests.ModelStatus,
             model,
             is_default=model.model_id == default,
-            unavailable_reason=self._unavailable(catalog.provider(model.provider_id)),
+            unavailable_reason=self._choice.unavailable(catalog.provider(model.provider_id)),
         )
-
-    def _unavailable(self, provider: ProviderRecord) -> str | None:
-        if not provider.enabled:
-            return "disabled"
-        if provider.auth is Auth.NONE:
-            return None
-        try:
-            return None if self._choice.key(provider) else "no_key"
-        except KeyUnusable:
-            return "needs_attention"
 
     def _keep(self, said: str) -> str:
         """Put what a provider said about an error into the log, without secrets."""

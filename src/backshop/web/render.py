@@ -73,6 +73,7 @@ def environment() -> Environment:
         ticked=ticked,
         visible=visible,
         kind_by_name=kind_by_name,
+        duration=duration,
     )
     return made
 
@@ -103,6 +104,14 @@ def kind_by_name(path: str) -> str:
     """Return what kind of file a name promises, for the sign beside it."""
     kind = kind_of_name(path)
     return kind.value if kind else "other"
+
+
+def duration(seconds: float) -> str:
+    """Return a time as people say it: 0.4 s, 14 s, 2 min 5 s."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    return f"{whole} s" if whole < 60 else f"{whole // 60} min {whole % 60} s"
 
 
 def maker(source: str | None) -> str:

@@ -179,6 +179,8 @@ class ActiveTurn:
     current_item: int | None = None
     total_items: int | None = None
     item_label: str | None = None
+    takes_notes: bool = False
+    """Whether it reads what is written to it meanwhile (W27.4)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,8 +201,9 @@ class State:
 
     workbench_id: str
     flow: str
-    model_id: str
-    default_model_id: str
+    model_id: str | None
+    """The model that answers next; None while there is none that could (M2.6)."""
+    default_model_id: str | None
     has_draft: bool
     draft: DraftState | None
     conversation_head_id: str | None

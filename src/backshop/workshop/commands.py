@@ -23,6 +23,7 @@ COMMANDS: tuple[Command[Workshop, Any, Any], ...] = (
     _command("WorkshopDismissProposal", "Let proposed changes go.", Workshop.dismiss_proposal, writes=True, role="write"),
     _command("WorkshopApplyProposal", "Make proposed changes in the Draft, all or none.", Workshop.apply_proposal, writes=True, role="write"),
     _command("WorkshopRegenerate", "Answer a message again.", Workshop.regenerate, writes=True, role="write", for_caller=True),
+    _command("WorkshopAddNote", "Write to the agent at work; it reads it before its next step.", Workshop.add_note, writes=True, role="write"),
     _command("WorkshopCancelRun", "Stop the running turn.", Workshop.cancel_run, writes=True, role="write"),
     _command("WorkshopGetPlan", "Return research, plan and reports of a turn.", Workshop.get_plan, role="read"),
     _command("WorkshopUndoToMessage", "Go back to a record of the conversation.", Workshop.undo_to_message, writes=True, role="write", for_caller=True),

@@ -129,7 +129,8 @@ def _asked(known: WorkshopState, turn: Turn) -> tuple[str, tuple[str, ...]]:
         for one in known.line(own.parent_id)
         if one.type in ("user_message", "assistant_message")
     ]
-    asked = "\n\n".join((own.text, turn.note)) if turn.note else own.text
+    more = (turn.note or "", *(one.text for one in turn.notes if one.is_read))
+    asked = "\n\n".join(filter(None, (own.text, *more)))
     return asked, tuple(one.text for one in said[-request_scope.RECORDS_BEFORE :])
 
 

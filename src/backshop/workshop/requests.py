@@ -118,6 +118,16 @@ class Regenerate(WorkbenchOnly):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AddNote(WorkbenchOnly):
+    """Write something to the agent at work; it reads it before its next step (W27)."""
+
+    text: str
+    turn_id: str | None = None
+    client_message_id: str | None = None
+    origin: str = "rpc"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CancelRun(WorkbenchOnly):
     """Stop the running turn."""
 

@@ -1,4 +1,4 @@
-"""Messages of the person as they are appended: plain ones, and requests for changes (W5.2, W24)."""
+"""What the person says, as it is appended: messages, requests for changes, notes (W5.2, W24)."""
 
 from __future__ import annotations
 
@@ -44,6 +44,25 @@ def request_changes(book: Conversations, turns: Turns, request: requests.Request
     return _appended(
         book, turns, request, wish, lambda now: decide.request_changes(now, wish, revision)
     )
+
+
+def add_note(book: Conversations, turns: Turns, request: requests.AddNote) -> Sent:
+    """Append a note to the turn that runs, wherever it runs (W27.1)."""
+    turns.settled(request.workbench_id)
+    own = book.new_message()
+    told = book.commit(
+        request.workbench_id,
+        lambda now: decide.add_note(
+            now,
+            request.text,
+            own,
+            origin=request.origin,
+            client_message_id=request.client_message_id,
+            turn_id=request.turn_id,
+        ),
+    )
+    first = decide.repeated(told.state, request.client_message_id)
+    return Sent(message_id=first or own, warnings=told.warnings)
 
 
 def comments_of(

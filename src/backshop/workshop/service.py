@@ -200,6 +200,10 @@ class Workshop:
         may_publish = caller.may_publish(request.workbench_id)
         return regeneration.regenerate(self.book, self._turns, request, may_publish=may_publish)
 
+    def add_note(self, request: requests.AddNote) -> answers.Sent:
+        """Write something to the agent at work; it reads it before its next step."""
+        return sent_message.add_note(self.book, self._turns, request)
+
     def cancel_run(self, request: requests.CancelRun) -> answers.CancelAnswer:
         """Stop the running turn, or a digest that a model is writing (P7.11)."""
         asked = self._turns.cancel(request)

@@ -15,7 +15,7 @@ from backshop.bench import DraftState
 
 from . import answers, requests
 from .conversation.repository import Conversations
-from .conversation.state import CARDS_OF_CHANGE, Record, ToolEntry, Turn, WorkshopState
+from .conversation.state import CARDS_OF_CHANGE, NOTE, Record, ToolEntry, Turn, WorkshopState
 from .cut import slice_bytes
 from .tool.receipt import receipt
 
@@ -32,8 +32,8 @@ def state(
     *,
     draft: DraftState,
     flow: str,
-    model_id: str,
-    default: str,
+    model_id: str | None,
+    default: str | None,
     now_ms: int,
     may_talk: bool = False,
 ) -> answers.State:
@@ -82,6 +82,7 @@ def _active(turn: Turn | None) -> answers.ActiveTurn | None:
         started_at=timestamp(turn.started_ms),
         cancel_requested=turn.is_cancel_asked,
         mode=turn.mode,
+        takes_notes=turn.takes_notes,
     )
 
 
@@ -230,10 +231,16 @@ class _Told:
             or not self._known.is_turn_active(record.turn_id, self._on_line)
         ):
             return False  # its Draft went with a rewind
+        if record.event_kind == NOTE and not self._known.is_turn_active(
+            record.turn_id, self._on_line
+        ):
+            return False  # it was written to another answer
         return record.event_kind != "undo" or record.message_id in self._undos
 
     def as_it_stands(self, record: Record) -> Record:
         """Say of a move whether it was taken back, and of the last one how to take it back."""
+        if record.event_kind == NOTE:
+            return self._note(record)
         if record.event_kind not in (*_MOVES, "checkpoint_restored"):
             return record
         own = self._again.get(record.message_id) or record.message_id
@@ -243,6 +250,19 @@ class _Told:
         if own == self._next:
             about["redo_id"] = own
         return replace(record, metadata=about)
+
+    def _note(self, record: Record) -> Record:
+        """Say of a note what became of it: read, waiting, sent as a message, or late (W27.3)."""
+        known, turn = self._known, self._known.turns.get(record.turn_id or "")
+        if turn is None:
+            return record
+        if any(one.is_read for one in turn.notes if one.message_id == record.message_id):
+            became = "read"
+        elif record.message_id in known.sent:
+            became = "sent"
+        else:
+            became = "waiting" if turn in (known.running, known.resumable) else "late"
+        return replace(record, metadata={**record.metadata, "became": became})
 
     def _both(self, record: Record) -> dict[str, object]:
         """Name the Drafts of two answers to one message, where both are kept (W24.9)."""

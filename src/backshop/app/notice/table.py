@@ -417,6 +417,8 @@ TABLE: dict[str, tuple[Row, ...]] = {
         _message("notice_id"),
         ("WorkshopTurnFinished", _finished),
     ),
+    "workshop.note_added": (_message("message_id"),),
+    "workshop.notes_read": (("WorkshopNotesRead", _pick("turn_id", "message_ids")),),
     "workshop.cancel_asked": (("WorkshopRunCancelRequested", _pick("turn_id")),),
     "workshop.proposal_made": (
         ("WorkshopProposalReady", _pick("proposal_id")),

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import socket
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from backshop.base.command import NOTHING
 from backshop.base.errors import BackshopError
@@ -12,7 +11,7 @@ from backshop.base.errors import BackshopError
 if TYPE_CHECKING:
     from backshop.app import Backshop
 
-_WAIT_S = 0.3  # a server on this machine answers at once or is none
+FIRST = "openai"  # the provider that is named as an example
 _SHOWN = 3
 
 
@@ -32,6 +31,9 @@ def require_model(shop: Backshop, model_id: str | None) -> str:
     from backshop.models import ModelRequestById, Models  # loaded when needed (S2.4)
 
     wanted = model_id or shop.ask(Models.default_model, NOTHING).model_id
+    if wanted is None:
+        ways = tuple(_ways(shop, FIRST, ()))
+        raise NoModel("there is no model yet", reason="model_unavailable", hints=ways)
     listed = {one.model_id: one for one in shop.ask(Models.models, NOTHING).models}
     found = listed.get(wanted)
     if found is None:  # a model that only its provider knows, or none
@@ -48,40 +50,25 @@ def require_model(shop: Backshop, model_id: str | None) -> str:
     raise NoModel(
         f"{wanted} cannot be asked: {why}",
         reason="model_unavailable",
-        hints=tuple(_ways(wanted.partition(":")[0], usable)),
+        hints=tuple(_ways(shop, wanted.partition(":")[0], usable)),
     )
 
 
-def _ways(provider: str, usable: list[str]) -> list[str]:
+def _ways(shop: Backshop, provider: str, usable: Sequence[str]) -> list[str]:
+    from backshop.models import Providers  # loaded when needed (S2.4)
+
     ways = []
     if usable:
         ways.append(f"another model that is ready: --model {' or '.join(usable[:_SHOWN])}")
-    known = provider if not provider.startswith("local-") else "openai"
+    known = provider if not provider.startswith("local-") else FIRST
     ways.append(f"a key: `backshop provider set-key {known}` (others: `backshop provider list`)")
-    answering = listening()
-    for preset, url in answering:
-        add = f"backshop provider add local-{preset} --preset {preset}"
-        ways.append(f"a server answers at {url}: `{add}`, then `backshop provider probe`")
+    answering = shop.ask(Providers.find_local, NOTHING).servers
+    for one in answering:
+        add = f"backshop provider add {one.provider_id} --preset {one.preset}"
+        ways.append(f"a server answers at {one.base_url}: `{add}`, then `backshop provider probe`")
     if not answering:
         ways.append(
             "a server on this machine (Ollama, llama.cpp, LM Studio, vLLM): start it, then"
             " `backshop provider add local-ollama --preset ollama`"
         )
     return [*ways, "only to see how it works, on the demo's files: --model scripted:demo"]
-
-
-def listening() -> list[tuple[str, str]]:
-    """Return the kinds of local servers whose usual address on this machine answers."""
-    from backshop.models import PRESETS  # loaded when needed (S2.4)
-
-    found = []
-    for preset, url in PRESETS.items():
-        port = urlsplit(url).port
-        if port is None:
-            continue
-        try:
-            with socket.create_connection(("127.0.0.1", port), timeout=_WAIT_S):
-                found.append((preset, url))
-        except OSError:
-            continue
-    return found

@@ -115,6 +115,8 @@ class Turns:
         limits, self._began = self._limits, len(messages)
         for turn in range(1, limits.max_turns + 1):
             is_last = turn == limits.max_turns
+            if self._attendant is not None and not is_last:  # then nothing could be done about it
+                messages += map(_heard, self._attendant.heard())
             answer = self._ask(messages, self._choice(is_last and bool(self._specs)))
             if is_last and (self._specs or answer.calls):  # some call tools that nobody offers
                 return self._last(answer, turn)
@@ -131,7 +133,7 @@ class Turns:
                     provider_state=answer.state,
                 )
             )
-            if not checked:
+            if not checked and not self._goes_on(answer):
                 return self._whole(answer), answer.finish.value
             if self._watch is not None:
                 self._watch.begun = ""
@@ -147,6 +149,15 @@ class Turns:
             if self._is_full(messages):
                 return answer, WINDOW_FULL
         raise AssertionError("the last turn returns")
+
+    def _goes_on(self, answer: ModelAnswer) -> bool:
+        """Whether an answer is only a word on the way, because somebody said more meanwhile."""
+        attendant = self._attendant
+        return (
+            attendant is not None
+            and answer.finish is FinishReason.STOP
+            and (attendant.is_spoken_to)
+        )
 
     def _is_full(self, messages: list[Message]) -> bool:
         """Whether what the model has been told leaves too little room for going on."""
@@ -295,6 +306,11 @@ class Turns:
 
     def _loop(self, message: str, reason: str) -> PromptEvaluationError:
         return evaluation_error(LoopDetected(message, reason=reason), self._prompt_name, Phase.TOOL)
+
+
+def _heard(text: str) -> Message:
+    """Return what was said to the model while it works."""
+    return Message(role=Role.USER, text=text, is_context=True)
 
 
 def _cut(one: Checked) -> Checked:

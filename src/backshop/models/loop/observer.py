@@ -7,6 +7,7 @@ end the loop, and what the model sees of a result is the attendant's choice, mad
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from backshop.base.image import Image
@@ -111,6 +112,15 @@ class Attendant:
         False says that what people read cannot be taken back any more.
         """
         return False
+
+    @property
+    def is_spoken_to(self) -> bool:
+        """Whether an answer without calls is not the last word, because somebody said more."""
+        return False
+
+    def heard(self) -> Sequence[str]:
+        """Return what was said to the model since the last request; it goes with the next one."""
+        return ()
 
     def progressed(self, text: str) -> None:
         """Hear text that came with calls: what is said on the way, not the answer."""

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from backshop.base.redact import Redactor
 
 from ..catalog import catalog as catalogs
-from ..catalog.catalog import Catalog, ProviderRecord
+from ..catalog.catalog import SCRIPTED, Auth, Catalog, ProviderRecord
 from ..catalog.profile import Efforts
+from ..errors import KeyUnusable
 from ..ledger.consent import ConsentMode
 from ..ledger.usage import Budget
 from . import provider as providers_provider
@@ -38,6 +39,38 @@ class Choice:
     def catalog(self) -> Catalog:
         """Return every provider and model."""
         return providers_provider.assemble(self._base, self.book, self.settings.get("models"))
+
+    def default_model(self) -> str | None:
+        """Return the model the person chose; else the first that can answer, if there is one.
+
+        The offline model is nobody's default: it answers nothing but what it was written for.
+        """
+        chosen: str | None = self.settings.get("model.default")
+        if chosen:
+            return chosen
+        catalog = self.catalog()
+        for provider in catalog.providers.values():
+            models = catalog.models_of(provider.provider_id)
+            if models and provider.provider_id != SCRIPTED and self.unavailable(provider) is None:
+                return models[0].model_id
+        return None
+
+    def settle_default(self) -> None:
+        """Let the model that answers stay the default, whatever else is set up later (M2.6)."""
+        found = None if self.settings.get("model.default") else self.default_model()
+        if found is not None:
+            self.settings.put("model.default", found)
+
+    def unavailable(self, provider: ProviderRecord) -> str | None:
+        """Return why a provider's models cannot be called, None if they can (M2.2)."""
+        if not provider.enabled:
+            return "disabled"
+        if provider.auth is Auth.NONE:
+            return None
+        try:
+            return None if self.key(provider) else "no_key"
+        except KeyUnusable:
+            return "needs_attention"
 
     def key(self, provider: ProviderRecord) -> str | None:
         """Return a provider's key: the stored one, else the environment's (M3.6)."""

@@ -30,7 +30,6 @@ from ..egress.address import is_loopback, is_no_host, is_private
 from ..egress.policy import LOOPBACK_NAMES, is_ip_literal
 from ..errors import KeyUnusable
 
-DEFAULT_MODEL = "openai:gpt-5.2"  # M2.6
 _LOCAL_ID = re.compile(r"local-[a-z0-9][a-z0-9-]{0,24}")
 _KEY = re.compile(r"[!-~]{8,512}")
 _DEFAULT_WINDOW = 32_000

@@ -20,6 +20,7 @@ from ..egress.policy import origin
 from ..messages import MODEL_ID, Purpose
 from . import provider as providers_provider
 from .description import described
+from .listening import listening
 from .preference import Choice
 from .probe import probe
 from .provider import LocalServer, Status
@@ -83,8 +84,10 @@ class Providers:
         error, told = self._check(provider, key)
         if isinstance(error, errors.AuthFailed):
             raise error
+        self._choice.settle_default()  # one that answers stays, whatever comes
         self._secrets.put(provider.provider_id, key)
         self._remember(provider, error, told)
+        self._choice.settle_default()
         return self._told(provider.provider_id)
 
     def clear_api_key(self, request: requests.ProviderRequest) -> requests.StatusOnly:
@@ -161,8 +164,29 @@ class Providers:
         )
         if before is not None and origin(before.base_url) != origin(url):
             self._secrets.remove(request.provider_id)  # it was given to another server
+        self._choice.settle_default()
         self._choice.book.change(request.provider_id, local=server)
+        self._choice.settle_default()
         return self._told(request.provider_id)
+
+    def find_local(self, _: Nothing = NOTHING) -> requests.ServersFound:
+        """Look which servers answer at their usual address on this machine (M6.11)."""
+        added = {
+            origin(one.local.base_url): name
+            for name, one in self._choice.book.all().items()
+            if one.local is not None
+        }
+        return requests.ServersFound(
+            servers=tuple(
+                requests.ServerFound(
+                    provider_id=added.get(origin(url), f"local-{preset}"),
+                    preset=preset,
+                    base_url=url,
+                    is_added=origin(url) in added,
+                )
+                for preset, url in listening()
+            )
+        )
 
     def probe(self, request: requests.ProviderRequest) -> requests.Probed:
         """Find out what a server of the person's own can do (M6.6)."""
@@ -181,6 +205,7 @@ class Providers:
         finally:
             self._settled(errand, status)
         self._choice.book.change(provider.provider_id, local=server, told={})  # newer than that
+        self._choice.settle_default()
         self._told(provider.provider_id)
         return found
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from backshop.base.usage import used_line
-from backshop.workshop.answers import ActiveTurn, PlanView, ToolLogEntry, TurnUsage
+from backshop.workshop.answers import ActiveTurn, Message, PlanView, ToolLogEntry, TurnUsage
 
-from ..render import kind_by_name
+from ..render import count_text, duration, kind_by_name
 from .words import tool_line
 
 LAST_CALLS = 5  # shown of work without a plan
@@ -76,6 +76,18 @@ def work_so_far(
         done=sum(item.status == "done" for item in items),
         total=len(items),
     )
+
+
+def done_line(message: Message) -> str | None:
+    """Return what a turn that is over came to, and how long it took (U3.20)."""
+    facts, elapsed = message.metadata.get("facts"), message.metadata.get("job_elapsed_ms")
+    if not isinstance(elapsed, int):
+        return None
+    took = duration(elapsed / 1000)
+    if not isinstance(facts, Mapping) or facts.get("files") is None:
+        return f"Took {took}"
+    files = int(facts.get("files_total") or 0)
+    return f"Changed {count_text(files, 'file')} in {took}" if files else f"No file changed, {took}"
 
 
 def _mark(status: str, *, is_now: bool) -> str:

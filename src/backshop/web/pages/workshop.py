@@ -11,7 +11,7 @@ from typing import Any
 
 from backshop.base.codec import encode
 from backshop.base.command import NOTHING
-from backshop.base.labels import MODEL_STATES, PHASES, PROPOSALS
+from backshop.base.labels import MODEL_STATES, NOTES, PHASES, PROPOSALS
 from backshop.base.limits import CHARS_PER_TOKEN
 from backshop.base.usage import used_line
 from backshop.bench import Bench, FileEntry, requests
@@ -31,7 +31,7 @@ from backshop.workshop.requests import (
 
 from .kit import Page, Redirect, Visit, bench_context, route, tried
 from .words import FAULTS, REDONE, TOOLS, counts_line, system_line, tool_line
-from .work import work_so_far
+from .work import done_line, work_so_far
 
 FILES_SHOWN = 1000
 WINDOW = 100  # messages of the first paint
@@ -51,10 +51,11 @@ def workshop(visit: Visit) -> Page | Redirect:
     context = bench_context(visit, "workshop")
     state = context["workshop"]
     busy = state and (state.active_turn or state.resumable_turn)
-    if context["draft"].has_draft and not busy and "stay" not in visit.query:
+    talk = transcript_context(visit)
+    is_quiet = not busy and not has_late_note(talk["entries"])
+    if context["draft"].has_draft and is_quiet and "stay" not in visit.query:
         return Redirect(f"/bench/{visit.params['bench_id']}/review")  # W18.4
     files = files_context(visit)
-    talk = transcript_context(visit)
     if not talk["has_talk"]:
         talk["suggestions"] = suggestions(visit, state and state.model_id, files["files"])
     context = {
@@ -154,6 +155,7 @@ def transcript_context(visit: Visit, before: str | None = None) -> dict[str, Any
         "has_talk": any(one.type != "system_event" for one in page.messages),
         "has_more": page.has_more,
         "counts_line": counts_line,
+        "notes": NOTES,
     }
 
 
@@ -165,14 +167,23 @@ class Entry:
     version: str
     line: str | None
     who: str | None
+    done: str | None
+    """What the turn of an answer that is over came to (U3.20)."""
     used: str | None
-    """What models used for an answer that is over (U3.9)."""
+    """What models used for it (U3.9)."""
     is_newest: bool
     """Whether it is the card of the last publish, with no restore after it (U4.44)."""
 
 
 def _is_change(message: Message) -> bool:
     return message.event_kind in ("checkpoint_published", "checkpoint_restored")
+
+
+def has_late_note(entries: Sequence[Entry]) -> bool:
+    """Whether the last message has a note that came too late and was not sent (U3.21)."""
+    said = [at for at, one in enumerate(entries) if one.message.type == "user_message"]
+    since = entries[said[-1] :] if said else ()
+    return any(one.message.metadata.get("became") == "late" for one in since)
 
 
 def _entry(
@@ -192,6 +203,7 @@ def _entry(
         version=hashlib.sha256(text.encode()).hexdigest()[:12],
         line=system_line(message, models) if message.type == "system_event" else None,
         who=visit.who(message.by),
+        done=done_line(message) if cost is not None else None,
         used=cost,
         is_newest=is_newest,
     )

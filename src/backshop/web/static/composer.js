@@ -32,7 +32,7 @@ export class Composer {
     else localStorage.removeItem(this.key);
   }
   clear() { this.field.value = ""; this.grow(); } // kept until it is known to have arrived
-  fill(text) { this.field.value = text; this.keep(); this.grow(); this.focus(); }
+  fill(text, { focus = true } = {}) { this.field.value = text; this.keep(); this.grow(); if (focus) this.focus(); }
   focus() { if (!this.form.hidden) this.field.focus(); }
   grow() {
     this.field.style.height = "auto";

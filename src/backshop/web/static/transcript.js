@@ -1,5 +1,5 @@
 // The conversation: kept equal to the server's by message id and version, streamed in between.
-import { $, $$, load, localTimes, fragment, on, copyText } from "./dom.js";
+import { $, $$, load, skeleton, localTimes, fragment, on, copyText } from "./dom.js";
 import { post, unreachable } from "./rpc.js";
 
 const RENDER_EVERY_MS = 200;
@@ -74,6 +74,8 @@ export class Transcript {
     const first = this.messages()[0];
     if (this.older.hidden || this.loadingOlder || !first) return;
     this.loadingOlder = true;
+    const shape = skeleton("text", 3); // its place is above: what is read does not move
+    this.older.before(shape);
     try {
       const fresh = await load(`/bench/${this.bench}/transcript?before=${first.dataset.message}`);
       this.older.hidden = !this.dropWindow(fresh);
@@ -83,6 +85,7 @@ export class Transcript {
     } catch (error) {
       unreachable(error);
     } finally {
+      shape.remove();
       this.loadingOlder = false;
     }
   }

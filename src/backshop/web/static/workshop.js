@@ -1,5 +1,5 @@
 // The Workshop page: state decides what stands in the composer's place, events keep it true.
-import { $, $$, ask, clearError, el, loadInto, noteRefusal, on, say, showError, toast } from "./dom.js";
+import { $, $$, ask, clearError, el, loadInto, noteRefusal, on, say, showError, skeleton, toast } from "./dom.js";
 import { UNREACHABLE, call, post } from "./rpc.js";
 import { follow } from "./events.js";
 import { backs, hasArrived, ofBench, openDialog, refreshDraftBar } from "./page.js";
@@ -8,6 +8,7 @@ import { allowSending } from "./consent.js";
 import { preview, proofOf, showProof } from "./proof.js";
 import { Transcript } from "./transcript.js";
 import { Composer } from "./composer.js";
+import { Note } from "./note.js";
 import { hasRoom, upload } from "./upload.js";
 import { shortcuts } from "./shortcuts.js";
 
@@ -30,6 +31,11 @@ const ENDS = { failed: "The turn failed", canceled: "The turn was stopped", paus
 
 const transcript = new Transcript(bench);
 const composer = new Composer(bench, send);
+const note = new Note(bench, (text, { isTyped }) => {
+  if ($("#composer").hidden || composer.text) return false; // kept in its own field until there is room
+  composer.fill(text, { focus: isTyped });
+  return true;
+});
 
 // ---------------------------------------------------------------- state
 
@@ -46,6 +52,7 @@ function show() {
   $("#draft-actions").hidden = isBusy || !state.has_draft;
   const wasHidden = $("#composer").hidden;
   $("#composer").hidden = isBusy || !state.can_send;
+  note.show(turn);
   if (wasHidden && document.activeElement === document.body) composer.focus(); // back to where somebody wrote
   const wasBlocked = isBlocked;
   isBlocked = !$("#draft-actions").hidden && !state.can_send;
@@ -61,6 +68,7 @@ function show() {
   $$('#draft-bar [data-opens="ask-publish"]').forEach((button) => { button.disabled = isBusy; });
   if ($("#at-work")) $("#at-work").hidden = !isBusy;
   $$("[data-restore]").forEach((button) => { button.disabled = state.has_draft; button.title = state.has_draft ? "Publish or discard the Draft first" : ""; });
+  $$("[data-send-note]").forEach((button) => { button.hidden = isBusy || !(state.can_send || state.can_request_changes); });
   $("#welcome").hidden = Boolean($(".message.user, .message.assistant", transcript.root));
 }
 
@@ -127,7 +135,26 @@ function refresh() {
   return pending;
 }
 
-const refreshFiles = () => loadInto($("#files"), `/bench/${bench}/file-list`);
+const lateNotes = () => $$("[data-send-note]", transcript.root);
+
+// Send a note that came too late: as a message, or while a Draft waits as a request for its changes.
+function sendLate(button) {
+  const own = button.closest("[data-message]");
+  const onDraft = state.has_draft ? { on_draft: true } : {};
+  return begin({ text: $("[data-text]", own).textContent, mode: "agent", client_message_id: own.dataset.message, ...onDraft });
+}
+
+// The files as they are; those that changed since they were shown last are marked for a moment.
+const shownFiles = () => new Map($$("#files .file").map((one) => [$("a", one).title, `${one.className.replace(" just-changed", "")} ${$(".file-size", one).textContent}`]));
+async function refreshFiles() {
+  const had = shownFiles();
+  await loadInto($("#files"), `/bench/${bench}/file-list`);
+  const now = shownFiles();
+  for (const one of $$("#files .file")) {
+    const path = $("a", one).title;
+    if (had.size && now.get(path) !== had.get(path)) one.classList.add("just-changed");
+  }
+}
 
 // ---------------------------------------------------------------- what the person does
 
@@ -301,10 +328,11 @@ backs.restore = restore;
 
 async function details(turn_id) {
   if (!turn_id) return;
-  await loadInto($("#drawer-body"), `/bench/${bench}/turn/${turn_id}`);
+  if ($("#drawer").dataset.turn !== turn_id) $("#drawer-body").replaceChildren(skeleton("text", 8));
   $("#drawer").dataset.turn = turn_id;
   $("#drawer").hidden = false;
   $(".bench").classList.add("with-drawer");
+  if (!(await loadInto($("#drawer-body"), `/bench/${bench}/turn/${turn_id}`))) $(".skeleton", $("#drawer-body"))?.remove();
 }
 function closeDetails() {
   $("#drawer").hidden = true;
@@ -316,6 +344,7 @@ on(document, "click", "[data-regenerate]", (_, button) => regenerate(button.data
 on(document, "click", "[data-redo]", (_, button) => redo(button.dataset.redo));
 on(document, "click", "[data-restore]", (event, button) => { event.preventDefault(); restore(button.dataset.restore); });
 document.addEventListener("draft", show); // the bar was made anew
+on(document, "click", "[data-send-note]", (_, button) => sendLate(button));
 on(document, "click", "[data-details]", (_, button) => details(button.dataset.details));
 on(document, "click", ".menu-items button", (_, button) => { button.closest("details").open = false; });
 on(document, "click", "[data-suggest]", (_, button) => composer.fill(button.textContent));
@@ -347,6 +376,7 @@ on(document, "click", ".skip[href='#message']", (event) => {
   const place = ["#turn-line", "#paused", "#draft-actions"].map((id) => $(id)).find((one) => !one.hidden);
   if (!$("#composer").hidden || !place) return;
   event.preventDefault();
+  if (!$("#note").hidden) { note.focus(); return; }
   $("#stop, #resume, .buttons a", place)?.focus();
 });
 const lastUserMessage = () => $$(".message.user", transcript.root).at(-1)?.dataset.message;
@@ -409,7 +439,7 @@ $("#model")?.addEventListener("change", async (event) => {
 
 if (location.hash === "#message") composer.focus(); // from another page, by its key
 shortcuts({
-  composer: () => composer.focus(),
+  composer: () => { composer.focus(); note.focus(); },
   regenerate: () => { if (state.can_regenerate) regenerate(state.regenerate_target_id); },
   review: () => location.assign(`/bench/${bench}/review`),
   publish: () => { if (state.has_draft && !state.active_turn) openDialog("ask-publish"); },
@@ -459,6 +489,7 @@ follow(here, {
   WorkshopToolComplete: () => { $("#tool").textContent = ""; refreshWork(); if ($("#drawer").dataset.turn === state.active_turn?.turn_id && !$("#drawer").hidden) details(state.active_turn.turn_id); },
   WorkshopModelProgress: ({ state: doing, waited_ms }) => { if (MODEL_STATES[doing]) $("#tool").textContent = `${MODEL_STATES[doing]} (${Math.round(waited_ms / 1000)} s)`; },
   WorkshopRateLimitWarning: (data) => { $("#tool").textContent = `waiting for the provider${data.wait_ms ? ` (${Math.ceil(data.wait_ms / 1000)} s)` : ""}`; },
+  WorkshopNotesRead: () => { say("Your note was read"); return refresh(); },
   WorkshopRunCancelRequested: refresh,
   WorkshopTurnFinished: async (data) => {
     $("#tool").textContent = "";
@@ -468,6 +499,7 @@ follow(here, {
     await refresh();
     transcript.withdraw();
     if (ENDS[data.status]) say(ENDS[data.status], { assertive: true });
+    if (lateNotes().length) { say("A note of yours came too late to be read; it can be sent now", { assertive: true }); return; }
     if (data.has_draft && data.status === "complete" && !isQuestion) { say("Draft changes are ready for review"); location.assign(`/bench/${bench}/review`); return; }
     composer.focus();
   },

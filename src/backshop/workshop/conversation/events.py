@@ -331,6 +331,27 @@ class CancelAsked(ByUser):
     turn_id: ids.TurnId
 
 
+@event("workshop.note_added")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteAdded(ByUser):
+    """The person wrote something to the agent while it works (W27.1)."""
+
+    turn_id: ids.TurnId
+    message_id: ids.MessageId  # of its record
+    text: str
+    origin: str
+    client_message_id: str | None = None
+
+
+@event("workshop.notes_read")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotesRead(ByAgent):
+    """Notes go to the model with the request that follows (W27.2)."""
+
+    turn_id: ids.TurnId
+    message_ids: tuple[ids.MessageId, ...]
+
+
 @event("workshop.rewound")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rewound(ByUser):
@@ -543,6 +564,8 @@ WorkshopEvent = (
     | TurnTold
     | RunRefused
     | CancelAsked
+    | NoteAdded
+    | NotesRead
     | Rewound
     | Redone
     | Regenerated

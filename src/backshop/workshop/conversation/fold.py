@@ -198,6 +198,8 @@ def _conversation(state: WorkshopState, fact: WorkshopEvent, at_ms: int, seq: in
             return turn_fold.told(state, fact)
         case ev.RunRefused():
             return turn_fold.refused(state, fact, at_ms, seq)
+        case ev.NoteAdded() | ev.NotesRead():
+            return turn_fold.noted(state, fact, at_ms, seq)
         case ev.Rewound() | ev.Redone() | ev.Regenerated():
             return _moved(state, fact, at_ms, seq)
         case ev.Noticed() | ev.Compressed():

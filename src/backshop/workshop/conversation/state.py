@@ -29,6 +29,8 @@ CARDS_OF_CHANGE = ("checkpoint_published", "checkpoint_restored")
 """System events that say that Published is another one since (W15.3)."""
 
 
+NOTE = "note"
+"""The kind of record a note is (W27.1)."""
 BY = "by"  # where a record says who caused it (T1.6)
 
 
@@ -69,6 +71,15 @@ class Item:
     total: int
     label: str
     attempt: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """What the person wrote to the agent while it worked (W27.1)."""
+
+    message_id: ids.MessageId
+    text: str
+    is_read: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,6 +151,8 @@ class Turn:
     """What the person added to the message when they asked for another answer (W24.7)."""
     instead_of: str | None = None
     """The workbench's model when it began, where another was asked for this once."""
+    notes: tuple[Note, ...] = ()
+    """What the person wrote while it ran, in order."""
 
     def place(self, node_id: str) -> StepPlace | None:
         """Return a step the turn has come to."""
@@ -171,6 +184,11 @@ class Turn:
     def is_outside(self) -> bool:
         """Whether an agent of another program works on it (W13.7)."""
         return self.model_id.startswith(OUTSIDE)
+
+    @property
+    def takes_notes(self) -> bool:
+        """Whether it reads what is written to it: not an agent outside, not a single reply."""
+        return self.flow != "compat" and not self.is_outside
 
     @property
     def is_summary_interrupted(self) -> bool:

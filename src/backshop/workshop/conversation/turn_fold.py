@@ -11,13 +11,15 @@ from backshop.base.ids import BatchId, MessageId
 from backshop.bench.revision import Draft
 
 from . import events as ev
-from .record import added, given_up, sister, turned, without_none
+from .record import added, given_up, signed, sister, turned, without_none
 from .state import (
     BUILTIN,
     BY,
+    NOTE,
     PAUSED,
     RUNNING,
     Item,
+    Note,
     Proposal,
     Record,
     StepPlace,
@@ -296,6 +298,7 @@ def _answer(
             run_id=turn.run_id,
             workflow_id=turn.workflow_id,
             note=turn.note,
+            notes=[one.text for one in turn.notes if one.is_read] or None,
             **{BY: By(person=turn.user_id or OWNER, agent=agent_of(turn)).data()},
         ),
     )
@@ -437,6 +440,42 @@ def refused(state: WorkshopState, fact: ev.RunRefused, at_ms: int, seq: int) -> 
         advances_head=False,
         event_kind="run_refused",
         metadata={"error": _error(fact.problem)},
+        session_seq=state.session_seq,
+    )
+    return added(state, record)
+
+
+def noted(
+    state: WorkshopState, fact: ev.NoteAdded | ev.NotesRead, at_ms: int, seq: int
+) -> WorkshopState:
+    """Keep a note with its turn and as a record under the message, or mark notes as read."""
+    turn = state.turns.get(fact.turn_id)
+    if turn is None:
+        return state
+    if isinstance(fact, ev.NotesRead):
+        notes = tuple(
+            replace(one, is_read=True) if one.message_id in fact.message_ids else one
+            for one in turn.notes
+        )
+        return turned(state, replace(turn, notes=notes))
+    own = Note(message_id=fact.message_id, text=fact.text)
+    state = turned(state, replace(turn, notes=(*turn.notes, own)))
+    if fact.client_message_id is not None:
+        sent = state.sent.put(fact.client_message_id, fact.message_id)
+        state = replace(state, sent=sent)
+    about = without_none(origin=fact.origin, client_message_id=fact.client_message_id)
+    record = Record(
+        message_id=fact.message_id,
+        type="system_event",
+        role="system",
+        text=fact.text,
+        created_ms=at_ms,
+        parent_id=turn.user_message_id,
+        seq=seq,
+        turn_id=turn.turn_id,
+        advances_head=False,
+        event_kind=NOTE,
+        metadata=signed(state, about),
         session_seq=state.session_seq,
     )
     return added(state, record)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from backshop.base.errors import LimitExceeded
 from backshop.base.ids import TurnId
 
 from .. import requests
@@ -19,14 +18,12 @@ from ..turn.lease import Hold
 from ..turn.service import Turns, flow_with
 from . import rewind
 
-NOTE_MAX_CHARS = 4_000  # W24.7
-
 
 def regenerate(
     book: Conversations, turns: Turns, request: requests.Regenerate, *, may_publish: bool = True
 ) -> Answered:
     """Replace an answer, or give the first one to a message."""
-    bench_id, note = request.workbench_id, noted(request.note)
+    bench_id, note = request.workbench_id, decide.note_text(request.note)
     known = turns.settled(bench_id)
     found = decide.again(known, request.message_id)
     decide.require_again(known, found, request.mode, may_publish=may_publish)
@@ -73,21 +70,6 @@ def regenerate(
     done = turns.work(bench_id, Work(wish.turn_id, adapter), start)
     _told(book, bench_id, done, found, wish)
     return done
-
-
-def noted(note: str | None) -> str | None:
-    """Return what the person adds this time; nothing but space is nothing.
-
-    Raises:
-        LimitExceeded: it is longer than a note may be.
-    """
-    text = (note or "").strip()
-    if len(text) > NOTE_MAX_CHARS:
-        raise LimitExceeded(
-            f"the note has {len(text)} characters, at most {NOTE_MAX_CHARS} are taken",
-            reason="message_too_long",
-        )
-    return text or None
 
 
 def _told(

@@ -81,7 +81,9 @@ class Cluttering:
             warning=HEAVY_TEXT if bar.level == "Heavy" else None,
         )
 
-    def _window(self, model_id: str) -> tuple[int, bool]:
+    def _window(self, model_id: str | None) -> tuple[int, bool]:
+        if model_id is None:
+            return UNKNOWN_WINDOW_TOKENS, True
         try:
             window = self._models.capabilities(ModelRequestById(model_id=model_id)).context_tokens
         except BackshopError:

@@ -35,6 +35,7 @@ _NOTES: Mapping[str, str] = {
 }
 ON_DRAFT = "(Note: the person has looked at the Draft and writes about it.)"
 ADDED = "(The person asked for another answer to this, and added:)\n{}"
+ADDED_MEANWHILE = "(While this was being worked on, the person added:)\n{}"
 _UNFINISHED: Mapping[str, str] = {
     "interrupted": "(This answer was interrupted.)",
     "canceled": "(The person stopped this answer.)",
@@ -220,8 +221,7 @@ def _lines(records: Sequence[Spoken], added: str | None) -> Iterable[Line]:
             continue
         after = [_UNFINISHED[one.status]] if one.status in _UNFINISHED else []
         after += _facts(one)
-        if one.message_id in said:
-            after.append(ADDED.format(said[one.message_id]))
+        after += said.get(one.message_id, ())
         if one.metadata.get("on_draft"):
             notes.append(ON_DRAFT)
         before = notes if role == "user" else []
@@ -232,16 +232,21 @@ def _lines(records: Sequence[Spoken], added: str | None) -> Iterable[Line]:
             yield Line(one.message_id, role, text)
 
 
-def _added(records: Sequence[Spoken], added: str | None) -> dict[str, str]:
-    """Return what the person added to messages when they asked for another answer (W24.7)."""
-    found: dict[str, str] = {}
+def _added(records: Sequence[Spoken], added: str | None) -> dict[str, list[str]]:
+    """Return what the person added to messages: for another answer, and to the agent at work.
+
+    The first is W24.7, the second W27.5; `added` is the first of the turn that is asked for.
+    """
+    found: dict[str, list[str]] = {}
     asked = ""
     for one in records:
         if one.type == "user_message":
             asked = one.message_id
-        elif one.type == "assistant_message" and one.metadata.get("note"):
-            found[asked] = str(one.metadata["note"])
-    return {**found, asked: added} if added else found
+        elif one.type == "assistant_message":
+            note, notes = one.metadata.get("note"), one.metadata.get("notes")
+            found[asked] = [ADDED.format(note)] if note else []
+            found[asked] += map(ADDED_MEANWHILE.format, notes if isinstance(notes, list) else ())
+    return {**found, asked: [ADDED.format(added)]} if added else found
 
 
 def _facts(record: Spoken) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -62,6 +63,19 @@ class Journal(Protocol):
         ...
 
 
+class Ear(Protocol):
+    """What the person says to an agent at work."""
+
+    @property
+    def is_spoken_to(self) -> bool:
+        """Whether something waits to be read that the agent still can act on."""
+        ...
+
+    def heard(self) -> Sequence[str]:
+        """Return what this loop has not been told yet, and count it as read."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manner:
     """How a loop asks its model."""
@@ -82,6 +96,7 @@ class ToolAttendant(Attendant):
         *,
         workspace: TurnSpace,
         manner: Manner,
+        ear: Ear | None = None,
         run_id: str | None = None,
         turn_id: str | None = None,
         guard: LoopGuard | None = None,
@@ -89,6 +104,7 @@ class ToolAttendant(Attendant):
         self._journal = journal
         self.allowance = allowance
         self._declared = workspace.declared
+        self._ear = ear
         self.workspace = workspace
         self._whole_max = whole_max_bytes(manner.window_tokens)
         self.window_tokens = manner.window_tokens
@@ -147,6 +163,15 @@ class ToolAttendant(Attendant):
     def unsaid(self) -> bool:
         """Ask the journal."""
         return self._journal.unsaid()
+
+    @property
+    def is_spoken_to(self) -> bool:
+        """Ask the ear."""
+        return self._ear is not None and self._ear.is_spoken_to
+
+    def heard(self) -> Sequence[str]:
+        """Ask the ear."""
+        return () if self._ear is None else self._ear.heard()
 
     def progressed(self, text: str) -> None:
         """Count the request, and pass on what was said on the way."""

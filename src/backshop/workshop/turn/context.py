@@ -44,6 +44,7 @@ from ..tool.phase import WORK, Phase, PhaseKey, phase_of
 from ..tool.tool_log import UNHEARD, Loop, Speech, ToolJournal
 from ..tool.tool_result import Manner, ToolAttendant, whole_max_bytes
 from .lease import Hold
+from .note import NoteEar
 from .step import HandIn, following, step_of
 
 _PAUSING = frozenset(
@@ -341,6 +342,7 @@ class TurnContext:
             allowance,
             workspace=space,
             manner=self._manner(asked, turn, known, is_empty=gathered.is_empty),
+            ear=NoteEar(asked.key, self.turn, self.commit),
             run_id=turn.run_id,
             turn_id=self.turn_id,
             guard=self._settings.guard,

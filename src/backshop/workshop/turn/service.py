@@ -396,33 +396,34 @@ class Turns:
             with self._guard:
                 self._holds.pop(work.turn_id, None)
 
-    def adapter(self, bench_id: str, model_id: str, flow: str) -> ModelAdapter:
+    def adapter(self, bench_id: str, model_id: str | None, flow: str) -> ModelAdapter:
         """Return the model of a turn, or refuse before anything is changed (W5.3, M4).
 
         Raises:
-            ModelUnavailable: it cannot be called, or cannot use tools.
+            ModelUnavailable: there is none, it cannot be called, or cannot use tools.
             ConsentRequired: the person has not agreed that this content goes there.
         """
         try:
             adapter = self._models.adapter(model_id, workbench_id=bench_id)
         except BackshopError as error:
+            lead = "" if model_id is None else "this model cannot be used: "
             raise ModelUnavailable(
-                f"this model cannot be used: {error.message}", reason="model_unavailable"
+                f"{lead}{error.message}", reason="model_unavailable", hints=error.hints
             ) from error
         if flow == "rpi":
             _require_tools(adapter)
         adapter.check_consent()
         return adapter
 
-    def model_of(self, known: WorkshopState) -> str:
-        """Return the model that answers next (M2.1)."""
+    def model_of(self, known: WorkshopState) -> str | None:
+        """Return the model that answers next, None while there is none (M2.1)."""
         return known.model_id or self.default_of(known)
 
     def flow_of(self, known: WorkshopState) -> str:
         """Return how the next turn is executed (W1.4)."""
         return known.flow or self._settings.flow or known.default_flow or FLOW_OF_BEFORE
 
-    def default_of(self, known: WorkshopState) -> str:
+    def default_of(self, known: WorkshopState) -> str | None:
         """Return the bench's default, else the person's."""
         return known.default_model_id or self._models.default_model().model_id
 

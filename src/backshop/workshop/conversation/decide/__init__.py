@@ -19,6 +19,7 @@ from .conversation import (
     set_flow,
     switch_model,
 )
+from .note import add_note, note_text, read_notes
 from .proposal import applicable, dismiss_proposal, known_proposal, proposable, proposed
 from .regenerate import Again, again, earlier_run, regenerate, require_again
 from .rewind import (
@@ -74,6 +75,7 @@ __all__ = [
     "Send",
     "StepResult",
     "Target",
+    "add_note",
     "again",
     "applicable",
     "begin",
@@ -91,11 +93,13 @@ __all__ = [
     "last_undo",
     "leave_unfinished",
     "move",
+    "note_text",
     "notice",
     "outlook",
     "pause",
     "proposable",
     "proposed",
+    "read_notes",
     "redo",
     "refuse",
     "regenerate",

@@ -122,28 +122,36 @@ def brought_up(
 def _text(wish: Send) -> str:
     """Return the text of a message, or refuse what cannot be one."""
     text = wish.text.rstrip()
-    if not text.strip():
-        raise ValidationFailed("the message is empty", reason="empty_message")
-    try:
-        size = len(text.encode())
-    except UnicodeEncodeError as error:
-        raise ValidationFailed("the message is not whole text", reason="bad_params") from error
+    size = whole_bytes(text)
     if size > MESSAGE_MAX_BYTES:
         raise LimitExceeded(
             f"the message has {size} bytes, at most {MESSAGE_MAX_BYTES} are taken",
             reason="message_too_long",
         )
     _one_of("mode", wish.mode, TURN_MODES)
-    _one_of("origin", wish.origin, ORIGINS)
-    if wish.client_message_id is not None and not (
-        0 < len(wish.client_message_id) <= CLIENT_ID_MAX_CHARS
-    ):
-        raise ValidationFailed("client_message_id has 1 to 200 characters", reason="bad_params")
+    require_sender(wish.origin, wish.client_message_id)
     return text
 
 
+def whole_bytes(text: str) -> int:
+    """Return how long something said is, or refuse what says nothing or is no text."""
+    if not text.strip():
+        raise ValidationFailed("the message is empty", reason="empty_message")
+    try:
+        return len(text.encode())
+    except UnicodeEncodeError as error:
+        raise ValidationFailed("the message is not whole text", reason="bad_params") from error
+
+
+def require_sender(origin: str, client_message_id: str | None) -> None:
+    """Refuse a door that is none, and an id of a client that cannot be one."""
+    _one_of("origin", origin, ORIGINS)
+    if client_message_id is not None and not (0 < len(client_message_id) <= CLIENT_ID_MAX_CHARS):
+        raise ValidationFailed("client_message_id has 1 to 200 characters", reason="bad_params")
+
+
 def switch_model(
-    state: WorkshopState, model_id: str, before: str, message_id: MessageId
+    state: WorkshopState, model_id: str, before: str | None, message_id: MessageId
 ) -> list[Fact]:
     """Choose the model that answers next; its record waits for the end of a turn (W16.1).
 
