@@ -13,6 +13,7 @@ from tests.web.accessible import violations
 from tests.web.browsing import PLAIN, serving
 
 from backshop.app.operation.upload import PARCELS_MAX
+from backshop.testing.ambient import FixedClock
 
 
 @pytest.fixture
@@ -480,7 +481,8 @@ def test_files_of_one_name_in_an_upload_are_counted_one_by_one(tmp_path):
 @pytest.mark.parametrize("limit", ["team.requests_per_minute", "team.bench_requests_per_minute"])
 @pytest.mark.parametrize("way", ["upload", "piece", "file", "archive"])
 def test_uploads_and_downloads_are_requests_that_count(tmp_path, way, limit):
-    with serving(tmp_path / "home", settings={limit: 3}) as server:
+    clock = FixedClock()  # a minute that ends between two requests begins a new count
+    with serving(tmp_path / "home", clock=clock, settings={limit: 3}) as server:
         bench = server.bench(files={"a.txt": "a"})
         made = server.call("UserAdd", name="Ada")
         server.call("AccessSet", workbench_id=bench, user_id=made["user_id"], role="publish")
@@ -532,7 +534,8 @@ def test_everybody_reads_who_said_and_added_what(served, anna):
 
 @pytest.mark.rule("T6.5")
 def test_a_page_is_one_request_of_its_reader_and_one_too_many_is_told_when_to_come_again(tmp_path):
-    with serving(tmp_path / "home", settings={"team.requests_per_minute": 20}) as served:
+    settings = {"team.requests_per_minute": 20}
+    with serving(tmp_path / "home", clock=FixedClock(), settings=settings) as served:
         made = served.call("UserAdd", name="Anna")
         bench = served.bench("Shared", {"a.txt": "a"})
         served.call("AccessSet", workbench_id=bench, user_id=made["user_id"], role="write")
