@@ -9,7 +9,7 @@ from .handle import Answer, BenchWorkshop
 from .notice.hub import About, Hub, Subscription
 from .notice.table import Notification
 from .operation.doctor import examine
-from .operation.engine import Engine, Onboarding, SettingInfo
+from .operation.engine import Engine, Onboarding, SettingInfo, SettingsSet
 from .operation.log import attach, begin, layout_of
 from .operation.secret_file import secret_of
 from .operation.server import Server, running
@@ -21,7 +21,15 @@ from .people.quota import one_request
 from .people.token_throttle import TokenThrottle, wait_s
 from .rpc_line import RpcLine
 from .settings.parser import Setting
-from .settings.resolution import Config, Effective, find_home, load, save, unknown_environment
+from .settings.resolution import (
+    Config,
+    Effective,
+    check_setting,
+    find_home,
+    load,
+    save,
+    unknown_environment,
+)
 from .settings.table import SETTINGS
 from .shop import Backshop
 from .wiring.formats import open_formats
@@ -51,11 +59,13 @@ __all__ = [
     "Server",
     "Setting",
     "SettingInfo",
+    "SettingsSet",
     "Subscription",
     "TokenThrottle",
     "answer",
     "attach",
     "begin",
+    "check_setting",
     "discover",
     "every_bench",
     "examine",

@@ -17,6 +17,7 @@ from backshop.base.codec import encode
 from backshop.base.usage import doubt, money, used_line
 
 from .markdown import rendered
+from .sentences import as_sentence, explained
 
 HERE = Path(__file__).parent
 STATIC = HERE / "static"
@@ -65,6 +66,8 @@ def environment() -> Environment:
         maker=maker,
         ticked=ticked,
         visible=visible,
+        explained=explained,
+        sentence=as_sentence,
     )
     return made
 

@@ -26,6 +26,7 @@ from backshop.workshop.requests import WorkbenchOnly
 from ..render import count_text
 from ..render import page as render
 from ..security import user_of
+from ..sentences import CALM, SENTENCES
 from ..site import FRAGMENT, Site, fault_response, waiting
 from .words import ACTIONS, action_links, sentence
 
@@ -170,6 +171,7 @@ def _response(made: Page | Redirect | Response, visit: Visit, position: int | No
         "position": "" if position is None else position,
         "theme": theme if theme in THEMES else "auto",
         "actions": ACTIONS,
+        "sentences": {"said": SENTENCES, "calm": sorted(CALM)},
         "visitor": _visitor(visit),
         "folders": {code: sentence(text) for code, text in FOLDERS.items()},
     }
