@@ -12,8 +12,10 @@ from tests.web.drafts import Drafting
 from backshop.app import Role
 
 COMMAND = re.compile(r'data-command="(\w+)"')
-PLACES = ("?stay=1", "/review?file=a.txt&choose=1", "/checkpoints", "/context", "/again")
-PLACES += ("/sharing", "/settings", "/file/a.txt", "/file/a.txt?view=published")
+PLACES = (
+    *("?stay=1", "/review?file=a.txt&choose=1", "/checkpoints", "/context", "/again"),
+    *("/sharing", "/settings", "/file/a.txt", "/file/a.txt?view=published"),
+)
 ACTS = (  # what acts by script, or by an address of its own
     *("#composer", "#add-files", "#ask-changes-box", "[data-rewind]", "[data-regenerate]"),
     *("[data-opens=ask-publish]", "[data-opens=ask-discard]", "[data-opens=ask-remove]"),

@@ -15,6 +15,7 @@ from .operation.secret_file import secret_of
 from .operation.server import Server, running
 from .operation.upload import Parcels
 from .people import people as sharing
+from .people.invitation import INVITE_DAYS, UserInvite
 from .people.login_link import COOKIE_DAYS, OWNER, Links
 from .people.people import People, Role
 from .people.quota import one_request
@@ -36,6 +37,7 @@ from .wiring.formats import open_formats
 
 __all__ = [
     "COOKIE_DAYS",
+    "INVITE_DAYS",
     "OWNER",
     "SETTINGS",
     "About",
@@ -62,6 +64,7 @@ __all__ = [
     "SettingsSet",
     "Subscription",
     "TokenThrottle",
+    "UserInvite",
     "answer",
     "attach",
     "begin",

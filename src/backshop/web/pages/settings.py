@@ -16,17 +16,21 @@ from typing import Any
 from starlette.responses import RedirectResponse, Response
 
 from backshop.app import (
+    INVITE_DAYS,
     Engine,
     People,
     Server,
     SettingInfo,
     SettingsSet,
+    UserInvite,
     check_setting,
     sharing,
 )
 from backshop.base.command import NOTHING
 from backshop.base.errors import AccessDenied, ValidationFailed
 from backshop.base.usage import Used
+from backshop.bench import Bench
+from backshop.bench.requests import WorkbenchList
 from backshop.models import Models, Permissions, Providers
 from backshop.models.requests import ProviderStatus
 from backshop.workshop import Workshop
@@ -34,6 +38,7 @@ from backshop.workshop import Workshop
 from ..fields import json_or_text
 from ..sentences import provider_line
 from .kit import THEME_COOKIE, THEMES, Page, Visit, route, safe_path, tried
+from .sharing import ROLES
 
 YEAR_S = 365 * 86_400
 ELSEWHERE = frozenset({"providers", "models", "model.default", "consent.mode", "onboarding"})
@@ -42,6 +47,7 @@ _CHOICES = re.compile(", | or ")
 _CLOSED = re.compile(r"[a-z_]+(?:(?:, | or )[a-z_]+)+")  # words and nothing but words
 PHASES = ("research", "plan", "implement")
 TABS = (("me", "You"), ("models", "Models"), ("people", "People"), ("advanced", "Advanced"))
+BENCHES_OFFERED = 200  # the longest page of them there is
 OTHER_PLACE = "Logs, keys and settings"
 PLACES = {  # what the folders of a home hold
     "backups": "Backups that were made here",
@@ -101,7 +107,17 @@ def people(visit: Visit) -> Page:
 def _people(visit: Visit, **shown: Any) -> Page:
     _require_owner(visit)
     found, _ = tried(visit, People.user_list, NOTHING)
-    context = {"users": found.users if found else (), "person": None, "person_name": "", **shown}
+    waiting, _ = tried(visit, People.invite_list, NOTHING)
+    listed, _ = tried(visit, Bench.list, WorkbenchList(limit=BENCHES_OFFERED))
+    context = {
+        "users": found.users if found else (),
+        "invites": waiting.invites if waiting else (),
+        "bench_names": {one.workbench_id: one.name for one in listed.workbenches} if listed else {},
+        "roles": ROLES,
+        "invite_days": INVITE_DAYS,
+        "person_name": "",
+        **shown,
+    }
     return _tab(visit, "people", "PeopleChanged", context)
 
 
@@ -257,6 +273,17 @@ def add_person(visit: Visit) -> Page:
     return _people(visit, person=added, person_name=name.strip())
 
 
+def invite(visit: Visit) -> Page:
+    """Make an invitation; its link is on this one page and kept nowhere (T6.7)."""
+    _require_owner(visit)
+    name = str(visit.form.get("name") or "")
+    bench_id = str(visit.form.get("workbench_id") or "") or None
+    role = str(visit.form.get("role") or "") if bench_id else None
+    made = visit.ask(People.invite, UserInvite(name=name, workbench_id=bench_id, role=role))
+    path = f"/join?token={made.token}"
+    return _people(visit, invitation=made, invite_path=path, person_name=name.strip())
+
+
 def disk(visit: Visit) -> Page:
     """Say how much the home holds, folder by folder."""
     _require_owner(visit)
@@ -312,6 +339,7 @@ ROUTES = (
     route("/settings/appearance", appearance, "POST"),
     route("/settings/link", new_link, "POST"),
     route("/settings/people", add_person, "POST"),
+    route("/settings/invitations", invite, "POST"),
     route("/settings/disk", disk),
     route("/settings/usage", usage),
 )
