@@ -92,6 +92,9 @@ def scene(served: Any) -> dict[str, str]:
         "workflow": "/workflows/wr.change_review",
         "editor": "/workflows/wr.change_review/edit",
         "settings": "/settings",
+        "settings-models": "/settings/models",
+        "settings-people": "/settings/people",
+        "settings-advanced": "/settings/advanced",
     }
     return {**pages, **_further(served, kept, made["checkpoint_id"], ran), **rails_scene(served)}
 

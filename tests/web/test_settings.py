@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from contextlib import closing
 
 import pytest
@@ -21,15 +22,15 @@ def test_a_changed_setting_shows_what_has_to_be_restarted(served):
         closing(served.client()) as client,
         running(served.shop.config, "mcp"),
     ):
-        before = client.get("/settings").text
+        before = client.get("/settings/advanced").text
         served.call("SettingsSet", key="rails.notes", value="required")
-        changed = client.get("/settings").text
+        changed = client.get("/settings/advanced").text
         served.call("SettingsSet", key="rails.notes", value=None)
-        after = client.get("/settings").text
+        after = client.get("/settings/advanced").text
 
     assert "restart required" not in before.lower()
     assert "Restart required." in changed
-    assert changed.count("<code>rails.notes</code>") >= 2
+    assert changed.count("<code>rails.notes</code>") == 2  # its row, and in the line on top
     assert "now: <code>encouraged</code>" in changed
     assert "restart required" not in after.lower()
 
@@ -37,19 +38,20 @@ def test_a_changed_setting_shows_what_has_to_be_restarted(served):
 @pytest.mark.rule("U5.4", "U1.4")
 def test_settings_are_chosen_from_what_is_allowed_and_written_as_people_read_them(served):
     with closing(served.client()) as client:
-        page = client.get("/settings").text
-        form = {"key": "consent.for_local", "value": "true", "next": "/settings#limits"}
-        done = client.post("/do/SettingsSet", data=form)
-        changed = client.get("/settings").text
+        page = client.get("/settings/advanced").text
+        done = client.post("/settings/advanced", data={"consent.for_local": "true"})
+        changed = client.get("/settings/advanced").text
     found = {one["name"]: one.get("value") for one in served.call("SettingsGet")["settings"]}
     served.call("SettingsSet", key="consent.for_local", value=None)
 
-    choice = '<select name="value" aria-label="consent.for_local"><option {}>true</option>'
+    choice = (
+        '<select name="consent.for_local" aria-label="consent.for_local"><option {}>true</option>'
+    )
     assert choice.format("") in page
     assert choice.format("selected") in changed
     assert "<option selected>warning</option>" in page
     assert [odd for odd in ("[]", ">False<", '"False"', ">None<") if odd in page] == []
-    assert (done.status_code, found["consent.for_local"]) == (303, True)
+    assert (done.status_code, found["consent.for_local"]) == (200, True)
 
 
 LIVE = {  # what somebody types, and what that means
@@ -70,7 +72,7 @@ LIVE = {  # what somebody types, and what that means
 def test_a_setting_that_counts_at_once_is_set_and_taken_out_by_the_form(served, name, field):
     text, meant = LIVE[name]
     is_text_refused = field == "value" and text[0] in "[{"  # JSON has to be said to be JSON
-    form = {"key": name, "next": "/settings#limits"}
+    form = {"key": name, "next": "/settings/advanced#limits"}
 
     with closing(served.client()) as client:
         done = client.post("/do/SettingsSet", data={**form, field: text})
@@ -92,7 +94,7 @@ def test_a_budget_from_the_page_stops_a_turn_and_taken_out_stops_none(served):
     about = {"workbench_id": bench}
     said = served.call("WorkshopSendUserMessage", **about, text="Hello", mode="ask")
     turn = {**about, "message_id": said["message_id"]}
-    form = {"key": "budget.tokens", "next": "/settings#limits"}
+    form = {"key": "budget.tokens", "next": "/settings/advanced#limits"}
 
     with closing(served.client()) as client:
         client.post("/do/SettingsSet", data={**form, "value:json": "10"})
@@ -106,23 +108,68 @@ def test_a_budget_from_the_page_stops_a_turn_and_taken_out_stops_none(served):
 @pytest.mark.needs("browser")
 @pytest.mark.rule("S3.4", "U5.4")
 def test_a_number_and_an_object_are_typed_on_the_page_and_taken_out_again(served, new_page):
-    page = new_page("/settings")
-
-    def typed(name, text):
-        page.get_by_label(name, exact=True).fill(text)
-        row = page.locator("#limits tr", has=page.get_by_label(name, exact=True))
-        with page.expect_event("load"):  # the address alone changes first
-            row.get_by_role("button", name="Save").click()
-        found = served.call("SettingsGet")["settings"]
-        return next(one.get("value") for one in found if one["name"] == name)
-
+    page = new_page("/settings/advanced")
     words = '{"xlsx": ["ledger"]}'
-    kept = [typed("budget.tokens", "100000"), typed("bench.style_keywords", words)]
-    shown = page.get_by_label("bench.style_keywords", exact=True).input_value()
-    gone = [typed("budget.tokens", ""), typed("bench.style_keywords", "")]
 
-    assert (kept, shown) == ([100_000, {"xlsx": ["ledger"]}], words)
-    assert gone == [None, None]
+    def typed(tokens, keywords):
+        for name, text in (("budget.tokens", tokens), ("bench.style_keywords", keywords)):
+            page.get_by_label(name, exact=True).fill(text)
+        page.get_by_role("button", name="Save").click()
+        page.get_by_text("2 settings saved.").wait_for()
+        found = {one["name"]: one.get("value") for one in served.call("SettingsGet")["settings"]}
+        return found["budget.tokens"], found["bench.style_keywords"]
+
+    kept = typed("100000", words)
+    shown = page.get_by_label("bench.style_keywords", exact=True).input_value()
+    page.goto(f"{served.address}/settings/advanced")  # another page says what it saved
+    gone = typed("", "")
+
+    assert (kept, shown) == ((100_000, {"xlsx": ["ledger"]}), words)
+    assert gone == (None, None)
+
+
+@pytest.mark.rule("U5.52")
+def test_settings_are_saved_together_or_not_at_all_and_what_cannot_be_used_is_named(served):
+    with closing(served.client()) as client:
+        typed = {"budget.tokens": "100", "workshop.max_turn_minutes": "soon"}
+        refused = client.post("/settings/advanced", data=typed)
+    found = {one["name"]: one.get("value") for one in served.call("SettingsGet")["settings"]}
+
+    assert refused.status_code == 422
+    assert found["budget.tokens"] is None
+    assert "1 value cannot be used, so nothing was saved" in refused.text
+    assert "<code>workshop.max_turn_minutes</code>" in refused.text
+    assert 'value="soon"' in refused.text
+    assert 'value="100"' in refused.text
+
+
+@pytest.mark.needs("browser")
+@pytest.mark.rule("U5.52")
+def test_a_setting_is_found_by_words_of_its_sentence(served, new_page):
+    page = new_page("/settings/advanced")
+    page.get_by_label("Find a setting").fill("turn take")
+    names = page.locator(".raw tbody tr:visible code").all_inner_texts()
+    page.get_by_label("Find a setting").fill("no such words")
+
+    assert names == ["workshop.max_turn_minutes"]
+    assert page.get_by_text("No setting has these words.").is_visible()
+
+
+@pytest.mark.rule("U5.50")
+def test_who_does_not_own_the_home_is_offered_only_the_tabs_that_open(served):
+    made = served.call("UserAdd", name="Reader of settings")
+    with closing(served.client(logged_in=False)) as client:
+        client.post("/login", data={"token": made["token"]})
+        page = client.get("/settings", headers={"accept": "text/html"}).text
+        offered = re.findall(r'href="(/settings[^"]*)"', page)
+        opened = [client.get(one).status_code for one in offered]
+        models = client.get("/settings/models").text
+        refused = [client.get(f"/settings/{one}").status_code for one in ("people", "advanced")]
+
+    assert set(offered) == {"/settings", "/settings/models", "/settings/usage"}
+    assert opened == [200] * len(offered)
+    assert refused == [403, 403]
+    assert "data-command" not in models
 
 
 @pytest.mark.rule("W1.4", "U5.4", "U1.4")
@@ -148,7 +195,7 @@ def test_how_turns_are_executed_is_chosen_for_one_workbench(served):
 @pytest.mark.needs("browser")
 @pytest.mark.rule("U5.4", "M3.2", "M3.12", "M7.2")
 def test_a_key_is_tested_when_it_is_saved_shown_by_its_end_and_removed(served, new_page):
-    page = new_page("/settings")
+    page = new_page("/settings/models")
     provider = page.locator("details.provider", has_text="OpenAI").first
 
     def told(state):
@@ -206,7 +253,7 @@ def test_what_takes_space_is_shown_and_what_nothing_needs_removed_or_the_reason_
         context.set_default_timeout(WAIT_MS)
         page = context.new_page()
         page.goto(served.link())
-        page.goto(f"{served.address}/settings")
+        page.goto(f"{served.address}/settings/advanced")
         data = page.get_by_role("region", name="Data")
         data.locator("#disk").get_by_text("Together").wait_for()
         data.get_by_role("button", name="Look for what nothing needs").click()

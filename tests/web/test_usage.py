@@ -77,7 +77,7 @@ def test_the_settings_of_a_bench_and_of_the_home_show_what_models_used(served, b
 @pytest.mark.needs("browser")
 @pytest.mark.rule("U5.6")
 def test_settings_count_when_somebody_looks(bench, new_page):
-    page = new_page("/settings")
+    page = new_page("/settings/people")
 
     page.locator("#used table").first.wait_for()
 

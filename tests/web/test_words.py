@@ -14,5 +14,5 @@ def test_every_action_of_an_error_but_trying_again_has_a_page_that_can_do_it():
     assert {name for name, _ in ACTIONS.values()} - links.keys() == {"Try again"}
     assert not any("{" in page for page in links.values())
     assert action_links(list(ACTIONS), None, "/here") == [
-        ("Open Settings", "/settings?back=%2Fhere")
+        ("Open Settings", "/settings/models?back=%2Fhere")
     ]

@@ -287,7 +287,7 @@ def test_without_a_key_the_way_leads_to_settings(served, new_page):
     page.get_by_text("Not answered: this model cannot be used").wait_for()
     left = page.locator("#message").input_value()  # the message stands; twice would be too often
     page.get_by_role("link", name="Open Settings").click()
-    page.wait_for_url("**/settings?back=*")
+    page.wait_for_url("**/settings/models?back=*")
 
     assert page.get_by_role("link", name="Back to the workbench").is_visible()
     assert (left, said(served, bench)) == ("", [("user_message", "hello")])

@@ -9,25 +9,35 @@ from .handle import Answer, BenchWorkshop
 from .notice.hub import About, Hub, Subscription
 from .notice.table import Notification
 from .operation.doctor import examine
-from .operation.engine import Engine, Onboarding, SettingInfo
+from .operation.engine import Engine, Onboarding, SettingInfo, SettingsSet
 from .operation.log import attach, begin, layout_of
 from .operation.secret_file import secret_of
 from .operation.server import Server, running
 from .operation.upload import Parcels
 from .people import people as sharing
+from .people.invitation import INVITE_DAYS, UserInvite
 from .people.login_link import COOKIE_DAYS, OWNER, Links
 from .people.people import People, Role
 from .people.quota import one_request
 from .people.token_throttle import TokenThrottle, wait_s
 from .rpc_line import RpcLine
 from .settings.parser import Setting
-from .settings.resolution import Config, Effective, find_home, load, save, unknown_environment
+from .settings.resolution import (
+    Config,
+    Effective,
+    check_setting,
+    find_home,
+    load,
+    save,
+    unknown_environment,
+)
 from .settings.table import SETTINGS
 from .shop import Backshop
 from .wiring.formats import open_formats
 
 __all__ = [
     "COOKIE_DAYS",
+    "INVITE_DAYS",
     "OWNER",
     "SETTINGS",
     "About",
@@ -51,11 +61,14 @@ __all__ = [
     "Server",
     "Setting",
     "SettingInfo",
+    "SettingsSet",
     "Subscription",
     "TokenThrottle",
+    "UserInvite",
     "answer",
     "attach",
     "begin",
+    "check_setting",
     "discover",
     "every_bench",
     "examine",

@@ -314,7 +314,7 @@ class Backshop:
     @cached_property
     def people(self) -> People:
         """Who shares this home."""
-        made = People(self.store, self.mint)
+        made = People(self.store, self.mint, self.clock)
         made.on_removal(lambda user: self.workshops.stop_turns_of(user))  # loaded then (S2.4)
         return made
 

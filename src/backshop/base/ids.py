@@ -44,6 +44,7 @@ PREFIXES = (
     "evt",
     "user",
     "cmt",
+    "inv",
 )
 CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _ID = re.compile(rf"({'|'.join(PREFIXES)})_[0-9A-HJKMNP-TV-Z]{{26}}")

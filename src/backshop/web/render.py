@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from backshop.base.usage import doubt, money, used_line
 from backshop.formats import kind_of_name
 
 from .markdown import rendered
+from .sentences import as_sentence, explained
 from .timeline import between, lasted
 
 HERE = Path(__file__).parent
@@ -55,6 +57,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    made.globals["may"] = lambda name: _may.get()(name)
     made.globals["static"] = lambda name: f"/static/{version()}/{name}"
     made.filters.update(
         size=size_text,
@@ -74,13 +77,29 @@ def environment() -> Environment:
         visible=visible,
         kind_by_name=kind_by_name,
         duration=duration,
+        explained=explained,
+        sentence=as_sentence,
     )
     return made
 
 
 def page(template: str, context: dict[str, Any]) -> str:
-    """Return a page or a fragment as text."""
-    return environment().get_template(template).render(context)
+    """Return a page or a fragment as text; forms of commands its reader may not run are left out.
+
+    `may` of the context says which those are. Pieces that templates import do not see the context.
+    """
+    asked = _may.set(context.get("may", _anything))
+    try:
+        return environment().get_template(template).render(context)
+    finally:
+        _may.reset(asked)
+
+
+def _anything(_: str) -> bool:
+    return True
+
+
+_may: ContextVar[Callable[[str], bool]] = ContextVar("backshop_may", default=_anything)
 
 
 def size_text(size: int | None) -> str:

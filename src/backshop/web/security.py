@@ -54,7 +54,7 @@ HEADERS = (
     (b"x-frame-options", b"DENY"),
     (b"permissions-policy", b"camera=(), microphone=(), geolocation=()"),
 )
-OPEN_PATHS = ("/healthz", "/login")  # and what stands below /static/
+OPEN_PATHS = ("/healthz", "/join", "/login")  # and what stands below /static/
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 

@@ -8,7 +8,7 @@ import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
@@ -19,9 +19,16 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import Route
 
 from backshop import __version__
-from backshop.app import COOKIE_DAYS, Backshop, Links, fault_of, running, secret_of
+from backshop.app import COOKIE_DAYS, Backshop, Links, fault_of, running, secret_of, sharing
 from backshop.base.canon import parse
-from backshop.base.errors import BackshopError, LimitExceeded, NotFound, ValidationFailed
+from backshop.base.errors import (
+    AccessDenied,
+    BackshopError,
+    LimitExceeded,
+    NotFound,
+    ValidationFailed,
+)
+from backshop.base.ids import UserId
 
 from . import forms, pages, turns
 from .events import events
@@ -37,6 +44,7 @@ from .site import Site, fault_response, waiting, wants_page
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+Found = TypeVar("Found")
 KEY_FILE = "web.key"
 BACKLOG = 128
 GRACE_S = 1
@@ -62,6 +70,8 @@ def application(shop: Backshop, door: Door, login: Login) -> ASGIApp:
             Route("/healthz", healthz),
             Route("/login", enter),
             Route("/login", enter_by_token, methods=["POST"]),
+            Route("/join", invited),
+            Route("/join", take_up, methods=["POST"]),
             Route("/logout", leave, methods=["POST"]),
             Route("/rpc", rpc, methods=["POST"]),
             Route("/events", events),
@@ -153,20 +163,76 @@ async def enter_by_token(request: Request) -> Response:
     return await _guarded(request, token, cookie)
 
 
+async def invited(request: Request) -> Response:
+    """Show what an invitation is for; a link is followed by programs too, so it is not used yet."""
+    site: Site = request.app.state.site
+    token = request.query_params.get("token", "")
+    try:
+        found = await _looked_up(request, token, lambda: site.shop.people.invited(token))
+    except LimitExceeded as error:
+        return _failure(request.scope, error)
+    return _joining(request, {"invite": found, "token": token}, 200 if found else 403)
+
+
+async def take_up(request: Request) -> Response:
+    """Let the invited person in: their browser at once, with a token for every other one (T6.7)."""
+    site: Site = request.app.state.site
+    form = await request.form(max_files=0, max_fields=4)
+    token = str(form.get("token") or "")
+
+    def made() -> sharing.UserMade | None:
+        try:
+            return site.shop.people.take_up(token)
+        except (AccessDenied, ValidationFailed):  # over, or the name is somebody's by now
+            return None
+
+    try:
+        found = await _looked_up(request, token, made)
+    except LimitExceeded as error:
+        return _failure(request.scope, error)
+    if found is None:
+        return _joining(request, {"invite": None}, 403)
+    cookie = await site.run(site.login.cookie_for, UserId(found.user_id))
+    return _with_cookie(request, _joining(request, {"person": found}, 200), cookie)
+
+
+def _joining(request: Request, context: dict[str, Any], status: int) -> Response:
+    theme = request.cookies.get(THEME_COOKIE, "auto")
+    common = {
+        **{"title": "Invitation", "path": "/login", "invite": None, "person": None, "token": ""},
+        "theme": theme if theme in THEMES else "auto",
+    }
+    headers = {"cache-control": "no-store"}
+    text = render("join.html", {**common, **context})
+    return HTMLResponse(text, status_code=status, headers=headers)
+
+
 async def _guarded(request: Request, token: str, cookie: Callable[[], str | None]) -> Response:
     """Look whose token it is, unless too many wrong ones came from there."""
-    site: Site = request.app.state.site
-    address = request.client.host if request.client else ""
     try:
-        site.guesses.check(address, token)
+        found = await _looked_up(request, token, cookie)
     except LimitExceeded as error:
         return fault_response(error)
-    found = await site.run(cookie)
+    return await _entered(request, found, refused=True)
+
+
+async def _looked_up(
+    request: Request, token: str, look: Callable[[], Found | None]
+) -> Found | None:
+    """Look a token up, and count it where it is none of ours.
+
+    Raises:
+        LimitExceeded: too many wrong ones came from there.
+    """
+    site: Site = request.app.state.site
+    address = request.client.host if request.client else ""
+    site.guesses.check(address, token)
+    found = await site.run(look)
     if found is None:
         site.guesses.note_wrong(address)
     else:
         site.guesses.note_right(token)
-    return await _entered(request, found, refused=True)
+    return found
 
 
 async def _entered(request: Request, cookie: str | None, *, refused: bool) -> Response:
@@ -183,6 +249,11 @@ async def _entered(request: Request, cookie: str | None, *, refused: bool) -> Re
         }
         return HTMLResponse(render("login.html", context), status_code=403 if refused else 200)
     answer = RedirectResponse("/", status_code=303, headers={"cache-control": "no-store"})
+    return _with_cookie(request, answer, cookie)
+
+
+def _with_cookie(request: Request, answer: Response, cookie: str) -> Response:
+    site: Site = request.app.state.site
     answer.set_cookie(
         site.door.cookie,
         cookie,

@@ -15,13 +15,27 @@ from functools import partial
 from typing import Any, assert_never
 
 from backshop.base.acting import OWNER, acting_user
-from backshop.base.ambient import Mint, timestamp
+from backshop.base.ambient import Clock, Mint, timestamp
 from backshop.base.command import Command, Nothing, method_command
 from backshop.base.errors import AccessDenied, NotFound, ValidationFailed
 from backshop.base.event import event
 from backshop.base.ids import UserId, check_id
 from backshop.store import Beginning, Event, Fold, NewEvent, Part, Store
 
+from .invitation import (
+    INVITE_DAYS,
+    INVITES_MAX,
+    TOKEN_PREFIX,
+    Invite,
+    InviteInfo,
+    InviteMade,
+    Invites,
+    InviteTaken,
+    InviteWithdrawn,
+    UserInvite,
+    UserInvited,
+    UserInviteWithdraw,
+)
 from .login_link import end_logins
 
 STREAM = "people:home"
@@ -29,6 +43,7 @@ NAME_MAX_CHARS = 80
 THE_OWNER = "the home's owner"
 USERS_MAX = 10_000
 _TOKEN_BYTES = 32
+_DAY_MS = 86_400_000
 _TOKEN_PREFIX = "bsu_"  # noqa: S105  # how a personal token is recognised, not a token
 
 
@@ -75,7 +90,7 @@ class AccessChanged:
     owner: bool = False
 
 
-PeopleEvent = UserAdded | UserRemoved | AccessChanged
+PeopleEvent = UserAdded | UserRemoved | AccessChanged | UserInvited | InviteTaken | InviteWithdrawn
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +122,8 @@ class PeopleState:
     grants: Mapping[tuple[str, UserId], Grant] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
     """What everybody was called who was ever here: the log goes on naming them."""
+    invites: Mapping[str, Invite] = field(default_factory=dict)
+    """Links that nobody has used yet, by the hash of their token; some have expired (T6.7)."""
 
     def role(self, user_id: UserId, subject: str) -> Role:
         """Return what a person may do with a bench or session; nobody unknown may anything."""
@@ -130,6 +147,7 @@ def apply(
         case UserRemoved(user_id=user_id):
             return PeopleState(
                 names=state.names,
+                invites=state.invites,
                 users={k: v for k, v in state.users.items() if k != user_id},
                 by_token={k: v for k, v in state.by_token.items() if v != user_id},
                 grants={k: v for k, v in state.grants.items() if k[1] != user_id},
@@ -142,17 +160,32 @@ def apply(
             if grant != Grant() and user_id in state.users:
                 grants[subject, user_id] = grant
             return replace(state, grants=grants)
+        case UserInvited() as made:
+            invite = Invite(
+                made.invite_id,
+                made.name,
+                made.token_sha256,
+                made.expires_ms,
+                made.subject,
+                made.role,
+                at_ms,
+            )
+            lasting = {k: v for k, v in state.invites.items() if v.expires_ms > at_ms}
+            return replace(state, invites={**lasting, made.token_sha256: invite})
+        case InviteTaken(invite_id=gone) | InviteWithdrawn(invite_id=gone):
+            kept = {k: v for k, v in state.invites.items() if v.invite_id != gone}
+            return replace(state, invites=kept)
     assert_never(fact)
 
 
 def _apply(state: PeopleState, stored: Event) -> PeopleState:
     fact = stored.fact
-    if not isinstance(fact, UserAdded | UserRemoved | AccessChanged):
+    if not isinstance(fact, PeopleEvent):
         return state
     return apply(state, fact, stored.at_ms, None if stored.by is None else stored.by.person)
 
 
-FOLD: Fold[PeopleState] = Fold("people", 4, PeopleState(), _apply)
+FOLD: Fold[PeopleState] = Fold("people", 5, PeopleState(), _apply)
 
 
 # ---------------------------------------------------------------- requests and answers
@@ -249,9 +282,10 @@ class Settled:
 class People:
     """The people of one home."""
 
-    def __init__(self, store: Store, mint: Mint) -> None:
+    def __init__(self, store: Store, mint: Mint, clock: Clock) -> None:
         self._store = store
         self._mint = mint
+        self._clock = clock
         self._told: list[Callable[[UserId], None]] = []
 
     def on_removal(self, told: Callable[[UserId], None]) -> None:
@@ -279,23 +313,107 @@ class People:
 
     def user_add(self, request: UserAdd) -> UserMade:
         """Let somebody in with a token of their own."""
-        name = request.name.strip()
-        if not 1 <= len(name) <= NAME_MAX_CHARS or not name.isprintable():
-            raise ValidationFailed(
-                f"a name is one line of 1 to {NAME_MAX_CHARS} characters", reason="bad_name"
-            )
+        name = _checked_name(request.name)
         user_id = UserId(self._mint.new("user"))
         token = _TOKEN_PREFIX + secrets.token_urlsafe(_TOKEN_BYTES)
 
         def rule(state: PeopleState) -> Iterator[PeopleEvent]:
-            if any(user.name == name for user in state.users.values()):
-                raise ValidationFailed(f"{name!r} is here already", reason="name_taken")
-            if len(state.users) >= USERS_MAX:
-                raise ValidationFailed("there are too many people", reason="bad_params")
+            _require_new(state, name)
             yield UserAdded(user_id=user_id, name=name, token_sha256=_hash(token))
 
         self._commit(rule)
         return UserMade(user_id=user_id, token=token)
+
+    def invite(self, request: UserInvite) -> InviteMade:
+        """Make a link that lets one person in, once (T6.7)."""
+        name, subject = _checked_name(request.name), request.workbench_id
+        role = Role(request.role) if request.role in set(Role) else None
+        if (role in (None, Role.NONE)) is not (subject is None):
+            raise ValidationFailed("name a workbench together with a role", reason="bad_params")
+        if subject is not None and self._store.head(_stream(check_id(subject, "wb"))) is None:
+            raise NotFound("there is no such workbench", reason="not_found")
+        now_ms = self._clock.now_ms()
+        token = TOKEN_PREFIX + secrets.token_urlsafe(_TOKEN_BYTES)
+        made = UserInvited(
+            invite_id=self._mint.new("inv"),
+            name=name,
+            token_sha256=_hash(token),
+            expires_ms=now_ms + INVITE_DAYS * _DAY_MS,
+            subject=subject,
+            role=role.value if role else None,
+        )
+
+        def rule(state: PeopleState) -> Iterator[PeopleEvent]:
+            _require_new(state, name)
+            waiting = [one for one in state.invites.values() if one.expires_ms > now_ms]
+            if any(one.name == name for one in waiting):
+                raise ValidationFailed(f"{name!r} is invited already", reason="name_taken")
+            if len(waiting) >= INVITES_MAX:
+                raise ValidationFailed("too many invitations wait", reason="bad_params")
+            yield made
+
+        self._commit(rule)
+        ends = timestamp(made.expires_ms)
+        return InviteMade(invite_id=made.invite_id, expires_at=ends, token=token)
+
+    def invited(self, token: str) -> Invite | None:
+        """Return the invitation of a link that still lets somebody in, or None."""
+        found = self.state.invites.get(_hash(token)) if token.startswith(TOKEN_PREFIX) else None
+        return found if found and found.expires_ms > self._clock.now_ms() else None
+
+    def take_up(self, token: str) -> UserMade:
+        """Let the invited person in; of several who try at once the first.
+
+        Raises:
+            AccessDenied: `invite_over`: it was used, withdrawn or has expired.
+        """
+        user_id = UserId(self._mint.new("user"))
+        own = _TOKEN_PREFIX + secrets.token_urlsafe(_TOKEN_BYTES)
+
+        def rule(state: PeopleState) -> Iterator[PeopleEvent]:
+            found = state.invites.get(_hash(token))
+            if found is None or found.expires_ms <= self._clock.now_ms():
+                raise AccessDenied("this invitation is over", reason="invite_over")
+            _require_new(state, found.name)
+            yield UserAdded(user_id=user_id, name=found.name, token_sha256=_hash(own))
+            yield InviteTaken(invite_id=found.invite_id, user_id=user_id)
+            if found.subject and found.role:
+                role = Role(found.role)
+                yield AccessChanged(subject=found.subject, user_id=user_id, role=role)
+
+        self._commit(rule)
+        return UserMade(user_id=user_id, token=own)
+
+    def invite_list(self, request: Nothing) -> Invites:
+        """List the links that still let somebody in."""
+        now_ms = self._clock.now_ms()
+        rows = sorted(self.state.invites.values(), key=lambda one: one.made_ms)
+        return Invites(
+            invites=tuple(
+                InviteInfo(
+                    invite_id=one.invite_id,
+                    name=one.name,
+                    made_at=timestamp(one.made_ms),
+                    expires_at=timestamp(one.expires_ms),
+                    workbench_id=one.subject,
+                    role=one.role,
+                )
+                for one in rows
+                if one.expires_ms > now_ms
+            )
+        )
+
+    def invite_withdraw(self, request: UserInviteWithdraw) -> Settled:
+        """Make a link worth nothing."""
+        invite_id = check_id(request.invite_id, "inv")
+
+        def rule(state: PeopleState) -> Iterator[PeopleEvent]:
+            if all(one.invite_id != invite_id for one in state.invites.values()):
+                raise NotFound("there is no such invitation", reason="not_found")
+            yield InviteWithdrawn(invite_id=invite_id)
+
+        self._commit(rule)
+        return Settled()
 
     def user_list(self, request: Nothing) -> Users:
         """List everybody."""
@@ -397,6 +515,22 @@ class People:
         self._store.update(STREAM, FOLD, write)
 
 
+def _checked_name(given: str) -> str:
+    name = given.strip()
+    if not 1 <= len(name) <= NAME_MAX_CHARS or not name.isprintable():
+        raise ValidationFailed(
+            f"a name is one line of 1 to {NAME_MAX_CHARS} characters", reason="bad_name"
+        )
+    return name
+
+
+def _require_new(state: PeopleState, name: str) -> None:
+    if any(user.name == name for user in state.users.values()):
+        raise ValidationFailed(f"{name!r} is here already", reason="name_taken")
+    if len(state.users) >= USERS_MAX:
+        raise ValidationFailed("there are too many people", reason="bad_params")
+
+
 def named(state: PeopleState) -> Mapping[str, str]:
     """Return what people are called, the home's owner too where there are others."""
     return {**state.names, OWNER: THE_OWNER} if state.names else {}
@@ -433,6 +567,11 @@ _changing = partial(_command, writes=True)
 COMMANDS: tuple[Command[People, Any, Any], ...] = (
     _changing("UserAdd", "Let somebody in with a token.", People.user_add, role="owner"),
     _command("UserList", "List the people who have a token.", People.user_list, role="owner"),
+    _changing("UserInvite", "Let one person in by a link.", People.invite, role="owner"),
+    _command("UserInviteList", "List links that wait.", People.invite_list, role="owner"),
+    _changing(
+        "UserInviteWithdraw", "Make a link worth nothing.", People.invite_withdraw, role="owner"
+    ),
     _changing("UserRemove", "End somebody's token and rights.", People.user_remove, role="owner"),
     _changing("UserLogout", "Log somebody out in every browser.", People.user_logout, role="owner"),
     _changing("AccessSet", "Give somebody a role, or take it.", People.access_set, role="publish"),

@@ -207,6 +207,17 @@ def _parsed_file(home: Path) -> dict[str, Any]:
     return value
 
 
+def check_setting(name: str, value: Any) -> None:
+    """Say whether a value could be kept, without keeping it; None takes it out and always can.
+
+    Raises:
+        ValidationFailed: `bad_setting`.
+    """
+    _known(name, "the settings")
+    if value is not None:
+        _checked(name, value, name)
+
+
 def save(home: Path, name: str, value: Any) -> Any:
     """Set one value in `settings.json`, or remove it with None; the file is replaced whole.
 

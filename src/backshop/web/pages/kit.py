@@ -26,6 +26,7 @@ from backshop.workshop.requests import WorkbenchOnly
 from ..render import count_text
 from ..render import page as render
 from ..security import user_of
+from ..sentences import CALM, SENTENCES
 from ..site import FRAGMENT, Site, fault_response, waiting
 from .words import ACTIONS, action_links, sentence
 
@@ -174,7 +175,10 @@ def _response(made: Page | Redirect | Response, visit: Visit, position: int | No
         "position": "" if position is None else position,
         "theme": theme if theme in THEMES else "auto",
         "actions": ACTIONS,
+        "sentences": {"said": SENTENCES, "calm": sorted(CALM)},
         "visitor": _visitor(visit),
+        "may": allowed(visit),
+        "role": _role(visit),
         "folders": {code: sentence(text) for code, text in FOLDERS.items()},
     }
     text = render(made.template, {**common, **made.context})
@@ -192,6 +196,33 @@ def _visitor(visit: Visit) -> dict[str, str]:
     name = visit.shop.people.state.names.get(visit.user) or "You"
     letters = [word[0] for word in name.split() if word[0].isalnum()]
     return {"name": name, "initials": "".join([*letters[:1], *letters[1:][-1:]]).upper()}
+
+
+def allowed(visit: Visit) -> Callable[..., bool]:
+    """Return what says of a command, and of a bench if not the page's, whether somebody may (T6.6).
+
+    What is refused is not offered (U5.53); whether it is refused is asked by the gate alone.
+    """
+    if visit.user is None:
+        return lambda *_: True
+    user, state = visit.user, visit.shop.people.state
+    here = visit.params.get("bench_id")
+
+    def may(name: str, bench_id: str | None = here) -> bool:
+        needed = visit.shop.commands.find(name).command.role
+        if needed == "owner" or bench_id is None:
+            return needed != "owner"
+        return state.role(user, bench_id).includes(Role(needed))
+
+    return may
+
+
+def _role(visit: Visit) -> str:
+    """Return what somebody may do with the bench of this page; nothing where there is none."""
+    if visit.user is None:
+        return "owner"
+    bench_id = visit.params.get("bench_id")
+    return visit.shop.people.state.role(visit.user, bench_id).value if bench_id else ""
 
 
 def error_page(error: Exception, visit: Visit) -> Page:
@@ -240,10 +271,24 @@ def bench_context(visit: Visit, here: str) -> dict[str, Any]:
         "outside": opened.outside_changes,
         "folder": opened.folder,
         "folder_reasons": FOLDER_REASONS,
-        "notices": [*told(visit), *notices, *([refusal["message"]] if refusal else ())],
+        "notices": [
+            *told(visit),
+            *_limits(visit),
+            *notices,
+            *([refusal["message"]] if refusal else ()),
+        ],
         "workshop": workshop or {},
         "models": models.models if models else (),
     }
+
+
+def _limits(visit: Visit) -> list[str]:
+    """Say to whoever may not do everything here what they may."""
+    said = {
+        "read": "You may look at everything here and change nothing.",
+        "write": "You may work here; publishing is for others.",
+    }.get(_role(visit))
+    return [f"{said} Whoever shares this workbench can give you a larger role."] if said else []
 
 
 def _changed_count(visit: Visit, has_draft: bool) -> int:

@@ -1,4 +1,4 @@
-"""`/settings`: providers, models, limits, appearance, data, people (U5.4)."""
+"""`/settings` in four tabs: you, models, people, advanced (U5.4, U5.50)."""
 
 from __future__ import annotations
 
@@ -6,20 +6,39 @@ import json
 import os
 import re
 import stat
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from starlette.responses import RedirectResponse, Response
 
-from backshop.app import Engine, People, Server, SettingInfo, sharing
+from backshop.app import (
+    INVITE_DAYS,
+    Engine,
+    People,
+    Server,
+    SettingInfo,
+    SettingsSet,
+    UserInvite,
+    check_setting,
+    sharing,
+)
 from backshop.base.command import NOTHING
-from backshop.base.errors import AccessDenied
+from backshop.base.errors import AccessDenied, ValidationFailed
 from backshop.base.usage import Used
+from backshop.bench import Bench
+from backshop.bench.requests import WorkbenchList
 from backshop.models import Models, Permissions, Providers
+from backshop.models.requests import ProviderStatus
 from backshop.workshop import Workshop
 
+from ..fields import json_or_text
+from ..sentences import provider_line
 from .kit import THEME_COOKIE, THEMES, Page, Visit, route, safe_path, tried
+from .sharing import ROLES
 
 YEAR_S = 365 * 86_400
 ELSEWHERE = frozenset({"providers", "models", "model.default", "consent.mode", "onboarding"})
@@ -27,34 +46,143 @@ ELSEWHERE = frozenset({"providers", "models", "model.default", "consent.mode", "
 _CHOICES = re.compile(", | or ")
 _CLOSED = re.compile(r"[a-z_]+(?:(?:, | or )[a-z_]+)+")  # words and nothing but words
 PHASES = ("research", "plan", "implement")
+TABS = (("me", "You"), ("models", "Models"), ("people", "People"), ("advanced", "Advanced"))
+BENCHES_OFFERED = 200  # the longest page of them there is
+OTHER_PLACE = "Logs, keys and settings"
+PLACES = {  # what the folders of a home hold
+    "backups": "Backups that were made here",
+    "benches": "Files of workbenches",
+    "blobs": "Contents of all their versions",
+    "cache": "What can be made again",
+    **dict.fromkeys(("store.db", "store.db-wal", "store.db-shm", "store.db-mark"), "What happened"),
+}
+FOR_EVERYBODY = frozenset({"me", "models"})
+NO_FAULTS: Mapping[str, str] = MappingProxyType({})
+ATTENTION = {  # why a key that is kept cannot be used
+    "secrets_unreadable": "The key that is kept cannot be read any more. Enter it again.",
+}
 
 
-def settings(visit: Visit) -> Page:
-    """Show everything that can be set, each value with where it comes from."""
+def me(visit: Visit) -> Page:
+    """Show what somebody chooses for themselves."""
+    return _me(visit)
+
+
+def _me(visit: Visit, link: str | None = None) -> Page:
+    has_people = bool(visit.shop.people.state.users)
+    return _tab(visit, "me", "PeopleChanged", {"link": link, "has_people": has_people})
+
+
+def models(visit: Visit) -> Page:
+    """Show providers and models; who owns the home can change them."""
     providers, providers_error = tried(visit, Providers.status, NOTHING)
-    models, _ = tried(visit, Models.models, NOTHING)
+    found, _ = tried(visit, Models.models, NOTHING)
     default, _ = tried(visit, Models.default_model, NOTHING)
     mode, _ = tried(visit, Permissions.mode, NOTHING)
-    people, _ = tried(visit, People.user_list, NOTHING)
     context = {
         "providers": providers.providers if providers else (),
         "secrets_source": providers.secrets_source if providers else None,
         "providers_error": providers_error,
-        "models": models.models if models else (),
+        "models": found.models if found else (),
         "default_model": default.model_id if default else None,
         "consent_mode": mode.mode if mode else "ask",
-        **_values(visit),
-        "home": str(visit.shop.config.home) if visit.user is None else "",
-        "is_owner": visit.user is None,
-        "users": people.users if people else (),
-        "back": safe_path(visit.query.get("back")),
-        "link": None,
-        "person": None,
-        "person_name": "",
-        "loopback": visit.site.door.loopback,
         "phases": PHASES,
+        "attention": _attention,
     }
-    return Page(template="settings.html", title="Settings", context=context)
+    return _tab(visit, "models", "ProvidersChanged", context)
+
+
+def _attention(one: ProviderStatus) -> str:
+    """Return what is wrong with a provider, in sentences."""
+    return ATTENTION.get(one.attention or "") or provider_line(
+        one.last_error or one.attention or ""
+    )
+
+
+def people(visit: Visit) -> Page:
+    """Show who shares the home, and what models used for whom."""
+    return _people(visit)
+
+
+def _people(visit: Visit, **shown: Any) -> Page:
+    _require_owner(visit)
+    found, _ = tried(visit, People.user_list, NOTHING)
+    waiting, _ = tried(visit, People.invite_list, NOTHING)
+    listed, _ = tried(visit, Bench.list, WorkbenchList(limit=BENCHES_OFFERED))
+    context = {
+        "users": found.users if found else (),
+        "invites": waiting.invites if waiting else (),
+        "bench_names": {one.workbench_id: one.name for one in listed.workbenches} if listed else {},
+        "roles": ROLES,
+        "invite_days": INVITE_DAYS,
+        "person_name": "",
+        **shown,
+    }
+    return _tab(visit, "people", "PeopleChanged", context)
+
+
+def advanced(visit: Visit) -> Page:
+    """Show every raw setting with a sentence, and the data of the home."""
+    _require_owner(visit)
+    return _advanced(visit, _values(visit))
+
+
+def _advanced(
+    visit: Visit,
+    values: dict[str, Any],
+    *,
+    saved: int | None = None,
+    wrong: Mapping[str, str] = NO_FAULTS,
+) -> Page:
+    context = {"saved": saved, "wrong": wrong, "home": str(visit.shop.config.home), **values}
+    return _tab(visit, "advanced", "", context)
+
+
+def _tab(visit: Visit, tab: str, heard: str, context: Mapping[str, Any]) -> Page:
+    """Return a page of the settings; a tab that would only be refused is not offered."""
+    is_owner = visit.user is None
+    common = {
+        "tab": tab,
+        "tabs": [one for one in TABS if is_owner or one[0] in FOR_EVERYBODY],
+        "heard": heard,
+        "is_owner": is_owner,
+        "back": safe_path(visit.query.get("back")),
+        **dict.fromkeys(("link", "person", "invitation")),
+    }
+    title = f"Settings: {dict(TABS)[tab]}"
+    return Page(template="settings.html", title=title, context={**common, **context})
+
+
+def save_all(visit: Visit) -> Page:
+    """Keep every setting that was changed, or none: what cannot be used is said beside the rest."""
+    _require_owner(visit)
+    values = _values(visit)
+    rows: list[Row] = values["settings"]
+    typed = {row.setting.name: visit.form.get(row.setting.name) for row in rows if not row.is_fixed}
+    changed = {
+        row.setting.name: text
+        for row in rows
+        if isinstance(text := typed.get(row.setting.name), str) and text != row.text
+    }
+    wrong = _faults(changed)
+    if wrong:
+        again = [replace(row, shown=changed.get(row.setting.name, row.text)) for row in rows]
+        page = _advanced(visit, {**values, "settings": again}, wrong=wrong)
+        return replace(page, status=422)
+    for name, text in changed.items():
+        visit.ask(Engine.set, SettingsSet(key=name, value=json_or_text(text)))
+    return _advanced(visit, _values(visit), saved=len(changed))
+
+
+def _faults(changed: Mapping[str, str]) -> dict[str, str]:
+    """Return what cannot be used, with the reason."""
+    found = {}
+    for name, text in changed.items():
+        try:
+            check_setting(name, json_or_text(text))
+        except ValidationFailed as error:
+            found[name] = error.message
+    return found
 
 
 def _require_owner(visit: Visit) -> None:
@@ -79,15 +207,28 @@ class Row:
 
     setting: SettingInfo
     text: str
+    shown: str
+    """What stands in the field; another text than the one in force where that was refused."""
+    usual: str
     applied_text: str
     choices: list[str]
+    is_fixed: bool
+    """It is read here and set elsewhere: on the command line, or because it is secret or long."""
 
 
 def _row(one: SettingInfo) -> Row:
     text = _text(one.value)
     choices = _CHOICES.split(one.allowed) if _CLOSED.fullmatch(one.allowed) else []
-    listed = choices if text in choices else []
-    return Row(setting=one, text=text, applied_text=_text(one.applied), choices=listed)
+    from_outside = one.source.startswith("environment") or one.source == "command line"
+    return Row(
+        setting=one,
+        text=text,
+        shown=text,
+        usual=_text(one.default),
+        applied_text=_text(one.applied),
+        choices=choices if text in choices else [],
+        is_fixed=from_outside or one.secret or "***" in text or isinstance(one.value, list | tuple),
+    )
 
 
 def _text(value: Any) -> str:
@@ -121,9 +262,7 @@ def appearance(visit: Visit) -> Response:
 def new_link(visit: Visit) -> Page:
     """Make a login link for another browser; it is shown once."""
     _require_owner(visit)
-    made = settings(visit)
-    link = f"/login?token={visit.site.login.new_link()}"
-    return Page(template=made.template, title=made.title, context={**made.context, "link": link})
+    return _me(visit, f"/login?token={visit.site.login.new_link()}")
 
 
 def add_person(visit: Visit) -> Page:
@@ -131,17 +270,28 @@ def add_person(visit: Visit) -> Page:
     _require_owner(visit)
     name = str(visit.form.get("name") or "")
     added = visit.ask(People.user_add, sharing.UserAdd(name=name))
-    made = settings(visit)
-    context = {**made.context, "person": added, "person_name": name.strip()}
-    return Page(template=made.template, title=made.title, context=context)
+    return _people(visit, person=added, person_name=name.strip())
+
+
+def invite(visit: Visit) -> Page:
+    """Make an invitation; its link is on this one page and kept nowhere (T6.7)."""
+    _require_owner(visit)
+    name = str(visit.form.get("name") or "")
+    bench_id = str(visit.form.get("workbench_id") or "") or None
+    role = str(visit.form.get("role") or "") if bench_id else None
+    made = visit.ask(People.invite, UserInvite(name=name, workbench_id=bench_id, role=role))
+    path = f"/join?token={made.token}"
+    return _people(visit, invitation=made, invite_path=path, person_name=name.strip())
 
 
 def disk(visit: Visit) -> Page:
     """Say how much the home holds, folder by folder."""
     _require_owner(visit)
     home = visit.shop.config.home
-    parts = [(one.name, _size(one)) for one in sorted(home.iterdir())]
-    context = {"parts": sorted(parts, key=lambda one: -one[1]), "total": sum(s for _, s in parts)}
+    parts: Counter[str] = Counter()
+    for one in home.iterdir():
+        parts[PLACES.get(one.name, OTHER_PLACE)] += _size(one)
+    context = {"parts": parts.most_common(), "total": parts.total()}
     return Page(template="disk.html", title="", context=context)
 
 
@@ -181,10 +331,15 @@ def _size(path: Path) -> int:
 
 
 ROUTES = (
-    route("/settings", settings),
+    route("/settings", me),
+    route("/settings/models", models),
+    route("/settings/people", people),
+    route("/settings/advanced", advanced),
+    route("/settings/advanced", save_all, "POST"),
     route("/settings/appearance", appearance, "POST"),
     route("/settings/link", new_link, "POST"),
     route("/settings/people", add_person, "POST"),
+    route("/settings/invitations", invite, "POST"),
     route("/settings/disk", disk),
     route("/settings/usage", usage),
 )

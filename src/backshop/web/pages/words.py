@@ -9,6 +9,7 @@ from urllib.parse import quote
 from backshop.workshop.answers import Message
 
 from ..render import count_text
+from ..sentences import explained
 
 TOOLS = {
     "list_files": "looking at the list of files",
@@ -38,7 +39,7 @@ TOOLS = {
 }
 # What an action of an error (M11) is called, and the page that can do it where this one cannot.
 ACTIONS = {
-    "open_settings": ("Open Settings", "/settings?back={here}"),
+    "open_settings": ("Open Settings", "/settings/models?back={here}"),
     "switch_model": ("Switch model", "/bench/{bench}"),
     "grant_consent": ("Allow sending", "/bench/{bench}"),
     "retry": ("Try again", None),
@@ -148,7 +149,7 @@ def _ended(kind: str, data: Mapping[str, Any]) -> str:
         "apply_failed": "The changes could not be applied",
     }
     error = data.get("error")
-    why = f": {error.get('message')}" if isinstance(error, Mapping) else ""
+    why = f". {explained(error)['sentence']}" if isinstance(error, Mapping) else ""
     return words.get(kind, kind.replace("_", " ")) + why
 
 

@@ -1,5 +1,5 @@
 // Small words for the page: find, make, listen, say, ask, show a toast.
-import { RpcError, UNREACHABLE, reach } from "./rpc.js";
+import { GONE, RpcError, UNREACHABLE, reach } from "./rpc.js";
 
 export const $ = (selector, root = document) => root.querySelector(selector);
 export const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
@@ -149,22 +149,34 @@ export function ask(title, body, choices) {
   });
 }
 
-// Show an error where it happened (U1.6): message, hints, the envelope's actions, reference id. Its role says it
-// aloud; nobody else has to.
+// Show an error where it happened (U1.6, U9.1): a sentence, what to do next, the envelope's actions; the code, the
+// reference id and the error's own words behind "Details". Its role says it aloud; nobody else has to.
 export function errorBox(envelope, acts = {}) {
   const known = (envelope.actions || []).filter((action) => acts[action] || isReachable(ACTIONS[action]?.[1]));
-  return el("div", { class: "error", role: "alert", tabindex: "-1", "data-error": envelope.error_code || envelope.code },
-    el("p", { class: "error-message" }, icon("alert"), " ", visible(envelope.message) || "The server cannot be reached."),
-    envelope.detail ? el("p", { class: "error-detail" }, visible(envelope.detail)) : null,
+  const told = explained(envelope);
+  return el("div", { class: told.calm ? "error calm" : "error", role: "alert", tabindex: "-1", "data-error": envelope.error_code || envelope.code },
+    el("p", { class: "error-message" }, icon(told.calm ? "info" : "alert"), " ", visible(told.sentence)),
+    told.then ? el("p", { class: "error-detail" }, visible(told.then)) : null,
     (envelope.hints || []).map((hint) => el("p", { class: "error-detail" }, visible(hint))),
     known.length ? el("div", { class: "buttons" }, known.map((action) =>
       acts[action]
         ? el("button", { type: "button", class: "small", onclick: () => acts[action](envelope) }, ACTIONS[action]?.[0] ?? action)
         : el("a", { class: "button small", href: leadsTo(ACTIONS[action][1]) }, ACTIONS[action][0]))) : null,
-    el("p", { class: "error-foot" },
-      el("code", {}, codeOf(envelope)),
-      envelope.detail_ref ? el("span", {}, "Reference ", el("code", {}, envelope.detail_ref)) : null));
+    el("details", { class: "error-foot" }, el("summary", {}, "Details"),
+      told.original ? el("p", {}, visible(told.original)) : null,
+      envelope.detail ? el("p", {}, visible(envelope.detail)) : null,
+      el("p", {}, el("code", {}, codeOf(envelope)), envelope.detail_ref ? [" Reference ", el("code", {}, envelope.detail_ref)] : null)));
 }
+
+// An error as people read it, by the table of `sentences.py`; of a server that is gone the message says it.
+const { said: SENTENCES = {}, calm: CALM = [] } = JSON.parse(document.body.dataset.sentences || "{}");
+export function explained({ error_code, code, reason, message = "", suggestion = "" }) {
+  const name = error_code || code || "";
+  const [text, then] = (isOurs(message) ? null : SENTENCES[`${name}:${reason}`] ?? SENTENCES[name]) ?? ["", ""];
+  const own = message || "The server cannot be reached";
+  return { sentence: text || `${own[0].toUpperCase()}${own.slice(1)}${/[.!?…]$/.test(own) ? "" : "."}`, then: then || suggestion, original: text ? message : "", calm: CALM.includes(name) };
+}
+const isOurs = (message) => message === GONE; // it is Backshop that does not answer, no provider
 
 // What each action of an error is called, and the page it leads to if it leads to one (`words.py`).
 const ACTIONS = JSON.parse(document.body.dataset.actions || "{}");

@@ -15,6 +15,7 @@ on(document, "click", "[data-opens]", (event, button) => {
 });
 export function openDialog(id, button = null) {
   const dialog = document.getElementById(id);
+  if (id.startsWith("ask-") && !$("form[data-command]", dialog)) return; // whose command is not this person's
   clearError(dialog);
   dialog.showModal();
   dialog.dispatchEvent(new CustomEvent("opened", { detail: button }));

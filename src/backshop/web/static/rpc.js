@@ -9,6 +9,7 @@ export class RpcError extends Error {
 }
 
 export const UNREACHABLE = "NETWORK_UNAVAILABLE";
+export const GONE = "Backshop does not answer; is it still running?";
 
 let last = 0;
 
@@ -59,7 +60,7 @@ export async function reach(path, request) {
   try {
     response = await fetch(path, request);
   } catch (error) {
-    throw new RpcError({ error_code: UNREACHABLE, message: "Backshop does not answer; is it still running?", actions: ["retry"] });
+    throw new RpcError({ error_code: UNREACHABLE, message: GONE, actions: ["retry"] });
   }
   const isForgotten = response.status === 401 || (response.redirected && new URL(response.url).pathname === "/login");
   if (isForgotten) { location.assign("/login"); return new Promise(() => {}); }

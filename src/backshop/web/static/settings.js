@@ -1,10 +1,10 @@
-// Settings: what models used, disk use, clean-up, shortcuts, and answers of tests shown in place.
-import { $, copyText, el, loadInto, on, showError, toast } from "./dom.js";
+// Settings: what models used, disk use, clean-up, shortcuts, finding a setting, and answers of tests shown in place.
+import { $, $$, copyText, el, explained, loadInto, on, showError, toast } from "./dom.js";
 import { call } from "./rpc.js";
 import { ACTIONS, bindings, combination, saveBindings } from "./shortcuts.js";
 
 async function used() {
-  await loadInto($("#used"), "/settings/usage");
+  if ($("#used")) await loadInto($("#used"), "/settings/usage");
 }
 
 async function disk() {
@@ -27,11 +27,18 @@ async function collect(apply) {
 }
 on(document, "click", "#gc-look", () => collect(false));
 
+// What is wrong with a provider, in sentences: `provider_line` of sentences.py.
+function lineOf(line) {
+  const [error_code, reason] = line.split(": ");
+  const { sentence, then } = explained({ error_code, reason, message: "the key was not accepted" });
+  return `${sentence} ${then}`;
+}
+
 // A test or a probe says what it found and the page stays.
 on(document, "done", 'form[data-command="ProvidersValidate"], form[data-command="ProvidersProbe"]', (event) => {
   event.preventDefault();
   const found = event.detail;
-  if (found.ok === false) toast(`Refused: ${found.error}`);
+  if (found.ok === false) toast(lineOf(found.error), { seconds: 20 });
   else if (found.models) toast(`${found.models.length} models, window ${found.context_tokens} tokens${found.warnings?.length ? `; ${found.warnings.join("; ")}` : ""}`, { seconds: 20 });
   else toast("The key works");
 });
@@ -43,7 +50,21 @@ if (link) {
   $("#copy-link").addEventListener("click", () => copyText(whole));
 }
 
+// A setting is found by its name or its sentence; the others stay in the form and are saved with it.
+function finding() {
+  const field = $("#find-setting");
+  if (!field) return;
+  field.hidden = false;
+  field.addEventListener("input", () => {
+    const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const rows = $$(".raw tbody tr");
+    for (const row of rows) row.hidden = !words.every((word) => row.cells[0].textContent.toLowerCase().includes(word));
+    $("#no-setting").hidden = rows.some((row) => !row.hidden);
+  });
+}
+
 function keyboard() {
+  if (!$("#shortcuts")) return;
   const { off, keys } = bindings();
   const store = (change) => { saveBindings({ off, ...keys, ...change }); keyboard(); };
   $("#shortcuts").replaceChildren(
@@ -58,5 +79,6 @@ function keyboard() {
       el("td", {}, keys[name] === usual ? null : el("button", { type: "button", class: "small", onclick: () => store({ [name]: usual }) }, "Usual key")))))));
 }
 keyboard();
-document.addEventListener("renewed", () => { keyboard(); used(); disk(); });
+finding();
+document.addEventListener("renewed", () => { keyboard(); finding(); used(); disk(); });
 await Promise.all([used(), disk()]);

@@ -1,0 +1,86 @@
+"""Who may only read or write is offered what they may do, on every page (U5.53)."""
+
+from __future__ import annotations
+
+import re
+
+import httpx2
+import pytest
+from tests.web.browsing import PLAIN
+from tests.web.drafts import Drafting
+
+from backshop.app import Role
+
+COMMAND = re.compile(r'data-command="(\w+)"')
+PLACES = (
+    *("?stay=1", "/review?file=a.txt&choose=1", "/checkpoints", "/context", "/again"),
+    *("/sharing", "/settings", "/file/a.txt", "/file/a.txt?view=published"),
+)
+ACTS = (  # what acts by script, or by an address of its own
+    *("#composer", "#add-files", "#ask-changes-box", "[data-rewind]", "[data-regenerate]"),
+    *("[data-opens=ask-publish]", "[data-opens=ask-discard]", "[data-opens=ask-remove]"),
+    *("form[action*='/context/']", "form[action$='/turn']", "form[action$='/files']"),
+)
+
+
+@pytest.fixture(scope="module")
+def bench(served):
+    made = served.bench("Looked at", {"a.txt": "one\n", "b.txt": "b\n"})
+    served.call("CheckpointCreate", workbench_id=made, description="kept")
+    served.call("WorkshopSendUserMessage", workbench_id=made, text="Hello")
+    drafting = Drafting(served, made)
+    drafting.use("write_text_file", path="a.txt", content="two\n")
+    drafting.call("DraftDeletePath", path="b.txt")
+    drafting.call("ReviewAddComment", path="a.txt", text="why?")
+    return made
+
+
+def cookies_of(served, bench, role):
+    made = served.call("UserAdd", name=f"Person {len(served.call('UserList')['users'])}")
+    served.call("AccessSet", workbench_id=bench, user_id=made["user_id"], role=role)
+    with httpx2.Client(base_url=served.address, timeout=60, verify=PLAIN) as entering:
+        return dict(entering.post("/login", data={"token": made["token"]}).cookies)
+
+
+@pytest.mark.rule("U5.53", "T6.6")
+@pytest.mark.parametrize("role", ["read", "write"])
+def test_no_page_has_a_form_that_would_be_refused(served, bench, role):
+    has = Role(role)
+    cookies = cookies_of(served, bench, role)
+    with httpx2.Client(
+        base_url=served.address, cookies=cookies, timeout=60, verify=PLAIN
+    ) as client:
+        pages = {place: client.get(f"/bench/{bench}{place}") for place in PLACES}
+        pages |= {path: client.get(path) for path in ("/", "/settings", "/settings/models")}
+    offered = {place: set(COMMAND.findall(one.text)) for place, one in pages.items()}
+    found = {
+        (place, name)
+        for place, names in offered.items()
+        for name in names - {"WorkbenchFork", "WorkbenchRename"}
+        if (needed := served.shop.commands.find(name).command.role) == "owner"
+        or not has.includes(Role(needed))
+    }
+
+    assert {one.status_code for one in pages.values()} == {200}
+    assert found == set()
+    assert bool(offered["/context"]) == (role == "write")
+
+
+@pytest.mark.needs("browser")
+@pytest.mark.rule("U5.53")
+def test_who_may_only_read_sees_no_way_to_act_and_is_told_so(served, bench, browser):
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    cookies = cookies_of(served, bench, "read").items()
+    context.add_cookies([{"name": n, "value": v, "url": served.address} for n, v in cookies])
+    page = context.new_page()
+    seen = {}
+    for place in PLACES:
+        page.goto(f"{served.address}/bench/{bench}{place}")
+        page.wait_for_load_state("load")
+        shown = [one for one in ACTS if page.locator(f"{one}:visible").count()]
+        is_told = page.get_by_text("You may look at everything here").count() == 1
+        page.keyboard.press("Alt+Shift+P")
+        seen[place] = (shown, is_told, page.locator("dialog[open]").count())
+    context.close()
+
+    assert seen == dict.fromkeys(PLACES, ([], True, 0))
