@@ -89,7 +89,7 @@ from .review.change_set import ChangeEntry, ChangeSet
 from .review.discussion import CommentAdded, CommentInfo, CommentList, Discussion
 from .review.file_diff import Body, Cells, Diff, Differ, Parts
 from .review.look import look_into
-from .review.viewer import PagePreview, Viewer
+from .review.viewer import PagePreview, Picture, Viewer
 from .service import Bench
 from .settings import BenchSettings
 from .style.choice import KEYWORDS, Notice
@@ -174,6 +174,7 @@ __all__ = [
     "Opened",
     "PagePreview",
     "Parts",
+    "Picture",
     "Published",
     "PublishedChanged",
     "Put",

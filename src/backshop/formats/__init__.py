@@ -5,6 +5,7 @@ from __future__ import annotations
 from backshop.base.place import FILE, Place
 
 from .cache_purge import forget
+from .canvas.face_folder import faces_folder
 from .cell_range import cells_in, remaining
 from .diff.line_diff import DiffLine, Hunk, RowChange, TableDiff, TextDiff
 from .diff.remainder import (
@@ -24,7 +25,7 @@ from .open_table import OpenTable
 from .operation_guide import explained, operation_sheet
 from .package.archive import members
 from .picture.libreoffice import find_program
-from .picture.rendering import PageView, Preview
+from .picture.rendering import DRAWN, PageView, Preview
 from .place import parse_place, spelled
 from .protocol import (
     Applied,
@@ -51,6 +52,7 @@ from .warning import NOTED, Warn
 from .write.operation import named_files
 
 __all__ = [
+    "DRAWN",
     "FILE",
     "GROUPS",
     "NOTED",
@@ -92,6 +94,7 @@ __all__ = [
     "check_end",
     "classify",
     "explained",
+    "faces_folder",
     "fail",
     "find_program",
     "forget",

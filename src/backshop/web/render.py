@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Undefined
@@ -17,7 +17,7 @@ from markupsafe import Markup
 from backshop.base.acting import AGENT
 from backshop.base.codec import encode
 from backshop.base.usage import doubt, money, used_line
-from backshop.formats import kind_of_name
+from backshop.formats import faces_folder, kind_of_name
 
 from .markdown import rendered
 from .sentences import as_sentence, explained
@@ -32,10 +32,18 @@ _TURNING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 def version() -> str:
     """Return a name for the static files as they are now; it stands in their address."""
     digest = hashlib.sha256()
-    for path in sorted(STATIC.rglob("*")):
+    for path in (*sorted(STATIC.rglob("*")), *sorted(faces_folder().iterdir())):
         if path.is_file():
             digest.update(path.name.encode() + path.read_bytes())
     return digest.hexdigest()[:12]
+
+
+def static_file(name: str) -> Path | None:
+    """Return one of our own files by its name: of the pages, or a face of drawn documents."""
+    if name != PurePosixPath(name).name:
+        return None
+    places = (folder / name for folder in (STATIC, faces_folder()))
+    return next((one for one in places if one.is_file()), None)
 
 
 class _Environment(Environment):

@@ -7,7 +7,6 @@ import socket
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from starlette.applications import Starlette
@@ -35,7 +34,7 @@ from .events import events
 from .files import download, download_all, upload
 from .markdown import rendered
 from .pages.kit import THEME_COOKIE, THEMES
-from .render import STATIC, version
+from .render import static_file, version
 from .render import page as render
 from .rpc import read_body, rpc
 from .security import Door, Login, WebGate, cookie_of
@@ -282,8 +281,8 @@ KINDS = {".js": "text/javascript", ".woff2": "font/woff2"}  # machines differ in
 async def static(request: Request) -> Response:
     """Send one of our own files; its address changes with its content, so it is kept for ever."""
     name = request.path_params["name"]
-    path = STATIC / PurePosixPath(name).name
-    if name != path.name or not path.is_file():
+    path = static_file(name)
+    if path is None:
         return fault_response(NotFound("there is no such file"))
     is_current = request.path_params["version"] == version()
     caching = "public, max-age=31536000, immutable" if is_current else "no-store"

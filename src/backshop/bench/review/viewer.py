@@ -7,7 +7,7 @@ under which the web app gives their bytes (S7.5).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any
@@ -282,9 +282,8 @@ class Viewer:
         Raises:
             NotFound: there is no such file, page or picture.
         """
-        place = self._place(bench_id, raw_path, version)
-        if place.file is None:
-            raise NotFound("this version does not have the file", reason="not_found")
+        place = self._there(bench_id, version, raw_path)
+        assert place.file is not None, "it is there"
         source = self._source(place)
         if part is None and self._is_svg(source):
             return Picture(source.path.read_bytes(), "image/svg+xml", place.file.sha256)
@@ -295,6 +294,42 @@ class Viewer:
         if drawn.image is None or drawn.mime_type is None:
             raise NotFound("there is no picture of this", reason=drawn.reason or "not_found")
         return Picture(drawn.image, drawn.mime_type, place.file.sha256)
+
+    def content(self, bench_id: str, version: str, raw_path: str) -> str | None:
+        """Return the hash of a file in one version; None where that version does not have it."""
+        place = self._place(bench_id, raw_path, version)
+        return None if place.file is None else place.file.sha256
+
+    def drawn_slide_of(self, bench_id: str, version: str, raw_path: str, index: int) -> Picture:
+        """Return a slide of one version as SVG, to be named by its content (U8.4).
+
+        Raises:
+            NotFound: there is no such file.
+        """
+        place = self._there(bench_id, version, raw_path)
+        return _svg(place, self._formats.draw_slide(self._source(place), index))
+
+    def drawn_sheet_of(
+        self,
+        bench_id: str,
+        version: str,
+        raw_path: str,
+        sheet: str | None,
+        window: tuple[int, int, int, int],
+    ) -> Picture:
+        """Return a window of a sheet of one version as SVG: first row, column, how many of each.
+
+        Raises:
+            NotFound: there is no such file.
+        """
+        place = self._there(bench_id, version, raw_path)
+        return _svg(place, self._formats.draw_sheet(self._source(place), sheet, *window))
+
+    def _there(self, bench_id: str, version: str, raw_path: str) -> _Place:
+        place = self._place(bench_id, raw_path, version)
+        if place.file is None:
+            raise NotFound("this version does not have the file", reason="not_found")
+        return place
 
     def pictures_inside(self, bench_id: str, version: str, raw_path: str) -> dict[str, str]:
         """Return the pictures inside an office file of one version: names and hashes (U4.2)."""
@@ -500,6 +535,11 @@ def _answering(place: _Place, index: int, scale: float) -> Callable[..., PagePre
         )
 
     return answer
+
+
+def _svg(place: _Place, drawing: Mapping[str, Any]) -> Picture:
+    assert place.file is not None, "what is drawn is there"
+    return Picture(str(drawing["svg"]).encode(), "image/svg+xml", place.file.sha256)
 
 
 def _image_ref(place: _Place, index: int, scale: float) -> str:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import unicodedata
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from pathlib import Path
 
 from PIL import ImageFont
+
+from .face_folder import faces_folder
 
 CARLITO, CALADEA, ARIMO, TINOS, COUSINE = "Carlito", "Caladea", "Arimo", "Tinos", "Cousine"
 _EM = 1000  # the size at which files are measured
@@ -81,16 +82,11 @@ def family(name: str | None) -> str:
     return ARIMO
 
 
-def folder() -> Path:
-    """Return where the files of the faces lie."""
-    return Path(str(resources.files(__package__) / "faces"))
-
-
 def file_of(cut: Face, script: str) -> Path:
     """Return the file of a cut for a script; not every family has every script."""
     weight = 700 if cut.bold else 400
     style = "italic" if cut.italic else "normal"
-    return folder() / f"{cut.family.lower()}-{script}-{weight}-{style}.woff2"
+    return faces_folder() / f"{cut.family.lower()}-{script}-{weight}-{style}.woff2"
 
 
 @cache

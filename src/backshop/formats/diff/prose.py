@@ -87,7 +87,7 @@ def _blocks(section: Data) -> Iterator[Block]:
             yield {"type": "p", **block}
         else:
             block = section["tables"][place["t"]]
-            whole = {name: block.get(name) for name in ("look", "marks", *_BESIDE)}
+            whole = {name: block.get(name) for name in ("at", "look", "marks", *_BESIDE)}
             yield {"type": "t", **whole, "rows": list(_rows(block))}
         yield from map(_plain, block.get("drawn", ()))
 
@@ -173,7 +173,7 @@ def _diff_blocks(old: Sequence[Block], new: Sequence[Block]) -> list[Data]:
     keys = [[f"{block['type']} {_text(block)}" for block in side] for side in (old, new)]
     found: list[Data] = []
     for same, gone, come in aligned(*keys):
-        found += [_pair(old[a], new[b]) for a, b in same]
+        found += [_placed(old[a], new[b]) for a, b in same]
         found += _replaced(old[gone.start : gone.stop], new[come.start : come.stop])
     return found
 
@@ -188,12 +188,23 @@ def _replaced(old: Sequence[Block], new: Sequence[Block]) -> Iterator[Data]:
         same_type = (at for at in near if new[at]["type"] == block["type"])
         twin = next((at for at in same_type if own.is_like(words[at])), None)
         if twin is None:
-            yield _one_sided(block, "removed")
+            yield _placed(block, None)
             continue
-        yield from (_one_sided(one, "added") for one in new[j:twin])
-        yield _pair(block, new[twin])
+        yield from (_placed(None, one) for one in new[j:twin])
+        yield _placed(block, new[twin])
         j = twin + 1
-    yield from (_one_sided(one, "added") for one in new[j:])
+    yield from (_placed(None, one) for one in new[j:])
+
+
+def _placed(old: Block | None, new: Block | None) -> Data:
+    """Return what became of a block, and where it stands in the body of each side (B12.5)."""
+    sides = {"at_before": (old or {}).get("at"), "at_after": (new or {}).get("at")}
+    at = {name: place for name, place in sides.items() if place is not None}
+    if old is not None and new is not None:
+        return {**_pair(old, new), **at}
+    block, kind = (new, "added") if new is not None else (old, "removed")
+    assert block is not None, "a block stands on a side"
+    return {**_one_sided(block, kind), **at}
 
 
 def _one_sided(block: Block, kind: str) -> Data:

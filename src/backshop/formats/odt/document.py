@@ -209,7 +209,9 @@ def _extracted(section: Section, tracked: dict[int | None, list[Json]]) -> dict[
     tables: list[Json] = []
     order: list[Json] = []
     for place, block in enumerate(section.blocks, section.start):
-        own: dict[str, Json] = {"tracked": tracked[place]} if place in tracked else {}
+        own: dict[str, Json] = {"at": place}
+        if place in tracked:
+            own["tracked"] = tracked[place]
         if block.rows:
             order.append({"t": len(tables)})
             tables.append({"index": len(tables), "rows": block.rows, **own})

@@ -30,7 +30,7 @@ from .shelf import Shelf
 
 MIN_SCALE, MAX_SCALE, STEP = 0.25, 2.0, 0.25
 _THROUGH_OFFICE = frozenset({Kind.DOCX, Kind.ODT, Kind.PPTX, Kind.XLSX})
-_DRAWN = "drawn-1"  # counts on when drawings look different
+DRAWN = "drawn-1"  # counts on when drawings look different
 _FAILURE_S = 120.0  # what could not be drawn is not tried again for so long
 _FAILURES = 256  # that are remembered
 
@@ -254,7 +254,7 @@ def _name(source: Source, drawn_by: str) -> str:
 
 def _drawing_name(source: Source, function: str, args: tuple[object, ...]) -> str:
     key = hashlib.sha256(repr((function, args)).encode(errors="surrogatepass")).hexdigest()[:24]
-    return _name(source, f"{_DRAWN}-{key}")
+    return _name(source, f"{DRAWN}-{key}")
 
 
 def _picture(name: str, page_index: int, scale: float) -> str:

@@ -1,4 +1,4 @@
-"""`/bench/{id}/preview/…`: the bytes behind every `image_ref` (S7.5, B12.11)."""
+"""`/bench/{id}/preview/…`: the bytes behind every `image_ref` (S7.5, B12.11); `/drawn/…`: SVG."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from urllib.parse import quote
 from starlette.responses import Response
 
 from backshop.base.errors import NotFound
-from backshop.bench import Viewer, views
+from backshop.base.limits import GRID_MAX_COLUMNS, GRID_MAX_ROWS
+from backshop.bench import Picture, Viewer, views
 
-from .kit import Visit, route, tried
+from ..svg import is_inert
+from .kit import Visit, number, route, tried
 
 # A picture is shown by <img>, which runs nothing; opened by itself it may not either.
 PICTURE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
@@ -33,6 +35,28 @@ def preview(visit: Visit) -> Response:
         scale,
         visit.query.get("part"),
     )
+    return _sent(visit, found)
+
+
+def drawn(visit: Visit) -> Response:
+    """Send what Backshop draws of one version: a slide, or a window of a sheet (U8.4)."""
+    params, viewer = visit.params, visit.shop.benches.viewer
+    about = (params["bench_id"], params["version"], params["path"])
+    if params["what"] == "slide":
+        found = viewer.drawn_slide_of(*about, number(visit, "slide") or 0)
+    elif params["what"] == "sheet":
+        row, col, rows, cols = (number(visit, name) or 0 for name in ("row", "col", "rows", "cols"))
+        window = (row, col, min(rows, GRID_MAX_ROWS), min(cols, GRID_MAX_COLUMNS))
+        found = viewer.drawn_sheet_of(*about, visit.query.get("sheet") or None, window)
+    else:
+        raise NotFound("there is no such picture")
+    if not is_inert(found.data.decode()):
+        raise NotFound("this drawing holds more than figures and is not shown")
+    return _sent(visit, found)
+
+
+def _sent(visit: Visit, found: Picture) -> Response:
+    """Return a picture; the browser keeps it where its address names its content."""
     is_named = visit.query.get("content") == found.sha256[:16]
     return Response(
         found.data,
@@ -128,4 +152,7 @@ def _by_name(parts: dict[str, str]) -> dict[str, str]:
     return {name.rpartition("/")[2]: found for name, found in parts.items()}
 
 
-ROUTES = (route("/bench/{bench_id}/preview/{version}/{index}/{scale}/{path:path}", preview),)
+ROUTES = (
+    route("/bench/{bench_id}/preview/{version}/{index}/{scale}/{path:path}", preview),
+    route("/bench/{bench_id}/drawn/{version}/{what}/{path:path}", drawn),
+)

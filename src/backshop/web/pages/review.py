@@ -7,10 +7,11 @@ from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import Any
+from urllib.parse import urlencode
 
 from starlette.responses import Response
 
-from backshop.base.errors import BackshopError
+from backshop.base.errors import BackshopError, NotFound
 from backshop.base.headline import headline
 from backshop.bench import (
     Bench,
@@ -29,6 +30,10 @@ from backshop.bench import (
 from backshop.formats import TableDiff, TextDiff
 
 from . import diffs
+from .drawn import KINDS, PARTS, SHAPES, Picture, Shown, Version
+from .drawn_deck import deck_picture
+from .drawn_document import document_picture
+from .drawn_sheet import sheet_picture
 from .kit import Page, Visit, bench_context, number, route, tried
 from .pictures import document_pictures, inside, marked_pictures, placed
 from .words import FAULTS
@@ -61,10 +66,10 @@ LABELS = {
     "none": "no reference",
 }
 VIEWS = {
-    "docx": ("changes", "text", "pages"),
-    "odt": ("changes", "text", "pages"),
-    "pptx": ("changes", "text", "pages"),
-    "xlsx": ("changes", "text"),
+    "docx": ("picture", "changes", "text", "pages"),
+    "odt": ("picture", "changes", "text", "pages"),
+    "pptx": ("picture", "changes", "text", "pages"),
+    "xlsx": ("picture", "changes", "text", "pages"),
     "csv": ("changes", "text"),
     "pdf": ("pages", "text"),
 }
@@ -72,10 +77,17 @@ SCALE = 1.5
 _PAGES = {
     "docx": Viewer.docx_page,
     "odt": Viewer.odt_page,
+    "xlsx": Viewer.xlsx_page,
     "pdf": Viewer.pdf_page,
     "image": Viewer.image,
 }
 _CHANGED = ("MODIFIED", "RENAMED")
+_COMPARED = {
+    "xlsx": Differ.cell_diff,
+    "docx": Differ.document_diff,
+    "odt": Differ.document_diff,
+    "pptx": Differ.deck_diff,
+}
 Problem = dict[str, Any] | None
 
 
@@ -135,10 +147,11 @@ def _file(visit: Visit, path: str) -> dict[str, Any]:
     shown = visit.query.get("as", offered[0])
     if shown not in offered:
         shown = offered[0]
-    view = _view(visit, entry, shown)
+    remarks = _remarks(visit, entry.path)
+    view = _stage(visit, entry, remarks) if shown == "picture" else _view(visit, entry, shown)
     return {
         **_choices(visit, entry.path),
-        **_remarks(visit, entry.path),
+        **remarks,
         "file": {"path": path},
         "entry": entry,
         "error": None,
@@ -151,6 +164,75 @@ def _file(visit: Visit, path: str) -> dict[str, Any]:
         "mode": "split" if visit.query.get("mode") == "split" else "unified",
         "column": diffs.column_name,
     }
+
+
+def picture(visit: Visit) -> Page | Response:
+    """Return the picture of one file alone."""
+    about = views.ReviewPath(
+        workbench_id=visit.params["bench_id"],
+        path=visit.query.get("file") or "",
+        since=_since(visit),
+    )
+    entry = visit.ask(Bench.review_get_entry, about)
+    if entry.file_kind not in KINDS:
+        raise NotFound("a file of this kind has no picture")
+    made = _picture_of(visit, entry, _remarks(visit, entry.path))
+    return Page(template="picture_part.html", title="", context={"made": made})
+
+
+def _stage(visit: Visit, entry: ChangeEntry, remarks: dict[str, Any]) -> dict[str, Any]:
+    """Return the frame of a picture, which is fetched; without scripts it stands in the page."""
+    query = {name: visit.query[name] for name in PARTS if name in visit.query}
+    named = urlencode({"file": entry.path, **query}) + _also(visit)
+    is_still = "still" in visit.query
+    return {
+        "kind": "stage",
+        "address": f"/bench/{visit.params['bench_id']}/review/picture?{named}",
+        "still": f"?{named}&as=picture&still=1",
+        "shape": SHAPES[entry.file_kind],
+        "made": _picture_of(visit, entry, remarks) if is_still else None,
+    }
+
+
+def _picture_of(visit: Visit, entry: ChangeEntry, remarks: dict[str, Any]) -> Picture:
+    """Return both versions of a file as they look, or the only one there is."""
+    then = "at the last look" if _since(visit) else "when the Draft began"
+    versions = (
+        Version(
+            name="before",
+            version=_reference(visit),
+            label=then,
+            path=entry.old_path or entry.path,
+        ),
+        Version(name="after", version="DRAFT", label="in the Draft", path=entry.path),
+    )
+    kept = {"ADDED": versions[1:], "DELETED": versions[:1]}.get(entry.kind, versions)
+    found = remarks["remarks"]
+    shown = Shown(
+        visit=visit,
+        path=entry.path,
+        versions=kept,
+        here=f"?{urlencode({'file': entry.path})}{_also(visit)}&as=picture",
+        is_review=True,
+        since=_since(visit),
+        remarks=found.comments if found else (),
+    )
+    method = _COMPARED[entry.file_kind]
+    diff = None
+    if entry.kind in _CHANGED:
+        diff, _ = tried(visit, method, _about(visit, entry))
+    if entry.file_kind == "xlsx":
+        return sheet_picture(shown, diff)
+    name = "slide_index" if entry.file_kind == "pptx" else "section_index"
+
+    def diff_of(index: int | None) -> Diff | None:
+        about = _about(visit, entry)
+        one = replace(about, **{name: index})
+        return tried(visit, method, one)[0]
+
+    if entry.file_kind == "pptx":
+        return deck_picture(shown, diff, diff_of)
+    return document_picture(shown, diff, diff_of)
 
 
 def _file_without_changes(visit: Visit, path: str, error: Problem) -> dict[str, Any]:
@@ -520,4 +602,5 @@ ROUTES = (
     route("/bench/{bench_id}/review", review),
     route("/bench/{bench_id}/review/file", one_file),
     route("/bench/{bench_id}/review/choices", choose),
+    route("/bench/{bench_id}/review/picture", picture),
 )

@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from markupsafe import Markup
 
+from backshop.base.errors import NotFound
 from backshop.bench import PagePreview, Viewer, views
 
 from ..markdown import highlighted
 from . import diffs
+from .drawn import KINDS, PARTS, SHAPES, Picture, Shown, Version
+from .drawn_deck import deck_picture
+from .drawn_document import document_picture
+from .drawn_sheet import sheet_picture
 from .kit import Page, Visit, bench_context, number, route, tried
 from .pictures import document_pictures, inside
 from .words import FAULTS, KINDS
@@ -45,10 +50,52 @@ def viewer(visit: Visit) -> Page:
     return Page(template="viewer.html", title=path, context=context)
 
 
+def picture(visit: Visit) -> Page:
+    """Return the picture of a file alone."""
+    view = visit.query.get("view") or "published"
+    about = views.FileRequest(
+        workbench_id=visit.params["bench_id"], path=visit.params["path"], view=view
+    )
+    info = visit.ask(Viewer.info, about)
+    if info["kind"] not in KINDS:
+        raise NotFound("a file of this kind has no picture")
+    made = _picture_of(visit, about, info)
+    return Page(template="picture_part.html", title="", context={"made": made})
+
+
+def _stage(visit: Visit, about: views.FileRequest, info: Found) -> Found:
+    """Return the frame of a picture, which is fetched; without scripts it stands in the page."""
+    query = {name: visit.query[name] for name in PARTS if name in visit.query}
+    named = urlencode({"view": about.view or "published", **query})
+    place = f"/bench/{about.workbench_id}/picture/{quote(about.path)}"
+    is_still = "still" in visit.query
+    return {
+        "kind": "stage",
+        "address": f"{place}?{named}",
+        "still": f"?{named}&still=1",
+        "shape": SHAPES[info["kind"]],
+        "made": _picture_of(visit, about, info) if is_still else None,
+    }
+
+
+def _picture_of(visit: Visit, about: views.FileRequest, info: Found) -> Picture:
+    version = "DRAFT" if about.view == "draft" else "PUBLISHED"
+    only = Version(name="only", version=version, label="", path=about.path)
+    here = f"/bench/{about.workbench_id}/file/{quote(about.path)}?view={about.view}"
+    shown = Shown(visit=visit, path=about.path, versions=(only,), here=here)
+    if info["kind"] == "xlsx":
+        return sheet_picture(shown, None)
+    if info["kind"] == "pptx":
+        return deck_picture(shown, None)
+    return document_picture(shown, None)
+
+
 def _shown(visit: Visit, about: views.FileRequest, info: Found, way: str) -> Found:
+    if not way and info["kind"] in KINDS:
+        return _stage(visit, about, info)
     if way == "pages" or (info["kind"] == "pdf" and not way):
         return _pages(visit, about)
-    if way == "text":
+    if way == "text" and info["kind"] == "pdf":
         found, error = tried(visit, Viewer.read, _at(about, views.FileRead))
         return {"kind": "plain", "text": found and found["text"], "error": error}
     return _SHOW.get(info["kind"], _facts)(visit, about, info)
@@ -196,9 +243,10 @@ _SHOW = {
     "image": _image,
 }
 _WAYS = {  # of looking at a file of a kind: what the address says, what people read
-    "docx": {"": "Text", "pages": "Pages"},
-    "odt": {"": "Text", "pages": "Pages"},
-    "pptx": {"": "Slides", "pages": "Pages"},
+    "xlsx": {"": "Picture", "cells": "Cells", "pages": "Pages"},
+    "docx": {"": "Picture", "text": "Text", "pages": "Pages"},
+    "odt": {"": "Picture", "text": "Text", "pages": "Pages"},
+    "pptx": {"": "Picture", "text": "Text", "pages": "Pages"},
     "pdf": {"": "Pages", "text": "Text"},
 }
 _LANGUAGES = {
@@ -207,4 +255,7 @@ _LANGUAGES = {
     **{"c": "c", "h": "c", "cpp": "cpp", "go": "go", "sh": "bash", "yml": "yaml", "md": "markdown"},
 }
 
-ROUTES = (route("/bench/{bench_id}/file/{path:path}", viewer),)
+ROUTES = (
+    route("/bench/{bench_id}/file/{path:path}", viewer),
+    route("/bench/{bench_id}/picture/{path:path}", picture),
+)

@@ -1,9 +1,10 @@
 // The review: the list of changed files beside one of them, keys, and what was looked at.
-import { $, $$, el, errorBox, icon, isTyping, kindMark, load, localTimes, on, say } from "./dom.js";
+import { $, $$, el, errorBox, icon, isTyping, kindMark, load, localTimes, on, say, skeleton } from "./dom.js";
 import { call } from "./rpc.js";
 import { virtual } from "./virtual.js";
 import { workbook } from "./sheet.js";
 import { pictures } from "./pictures.js";
+import { stage } from "./stage.js";
 import { unfold } from "./lines.js";
 import { askForChanges, commentsAlong } from "./asking.js";
 
@@ -24,6 +25,7 @@ function start() {
   let current = holder.dataset.current;
   let list = null;
   let book = null;
+  let drawn = null; // the picture of the file, where that is what is looked at
   let place = -1;
 
   const contentOf = (entry) => entry.sha256_after || "gone";
@@ -106,6 +108,7 @@ function start() {
     const at = indexOf(path);
     if (at >= 0) list.show(at);
     view.setAttribute("aria-busy", "true");
+    waiting(query);
     const made = await load(`/bench/${workbench_id}/review/file${address}${mode()}`).catch((error) => {
       if (!error.envelope) throw error;
       return errorBox(error.envelope);
@@ -117,6 +120,17 @@ function start() {
     $("#main").scrollTop = 0;
     if (focus) view.focus();
     enrich();
+  }
+  // A way to look at a file shows as chosen at once, with the shape of what comes below it.
+  function waiting(query) {
+    const chosen = new URLSearchParams(query).get("as");
+    const tab = chosen && $(`a[data-view="${chosen}"]`, view);
+    if (!tab || tab.hasAttribute("aria-current")) return;
+    for (const one of $$("a[data-view]", view)) one.removeAttribute("aria-current");
+    tab.setAttribute("aria-current", "true");
+    const nav = tab.closest("nav");
+    while (nav.nextElementSibling) nav.nextElementSibling.remove();
+    nav.after(chosen === "pages" ? skeleton("page", 1) : skeleton("text", 14));
   }
   const mode = () => (localStorage.getItem("diff-mode") === "split" ? "&mode=split" : "");
   async function enrich() {
@@ -132,6 +146,7 @@ function start() {
     remarkable();
     pictures(view);
     book = null;
+    drawn = $("[data-stage]", view) ? stage($("[data-stage]", view), { onMove: (query) => { place = -1; history.replaceState(null, "", `?${query}`); } }) : null;
     const grid = $("[data-grid=review]", view);
     if (grid) {
       grid.id = "review-grid";
@@ -191,6 +206,7 @@ function start() {
     here.classList.add("at-change");
     here.scrollIntoView({ block: "center" });
     if (book && here.dataset.cell) book.jump(here.dataset.sheet, here.dataset.cell);
+    if (drawn && here.dataset.entry) drawn.go(here.dataset.entry);
     say(`change ${place + 1} of ${changes.length}`);
   }
   function turn(by) {
@@ -226,6 +242,13 @@ function start() {
   on(view, "click", "[data-remark]", (_, button) => {
     $("#remark-at", view).value = button.dataset.remark;
     $("#remark", view).focus();
+  });
+  // A comment leads to its place: in the picture as it stands there, else to the part of it that has the place.
+  on(view, "click", "a[data-remark-link]", async (event, link) => {
+    event.preventDefault();
+    const number = link.dataset.remarkLink;
+    if (drawn?.goRemark(number)) return;
+    await open(current, `&as=picture&remark=${number}`);
   });
   on(view, "click", ".cell-list tr[data-cell]", (_, row) => book?.jump(row.dataset.sheet, row.dataset.cell));
 

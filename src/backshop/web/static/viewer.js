@@ -3,6 +3,7 @@ import { $, errorBox } from "./dom.js";
 import { call } from "./rpc.js";
 import { COLS, ROWS, grid } from "./grid.js";
 import { workbook } from "./sheet.js";
+import { stage } from "./stage.js";
 
 const shown = (value) => ({ display: value === null ? "" : String(value), type: typeof value });
 const window = (rows, col) => rows.map((row) => row.slice(col, col + COLS).map(shown));
@@ -14,6 +15,7 @@ function begin(sheet = "") {
   const about = { workbench_id: document.body.dataset.bench, path: file.dataset.path, view: file.dataset.view };
   if ($("#sheet")) workbook($("#sheet"), { command: "WorkbenchFileGetGrid", request: about, sheet });
   if ($("#table")) table($("#table"), about);
+  if ($("[data-stage]")) stage($("[data-stage]"), { onMove: (query) => history.replaceState(null, "", `?${query}`) });
 }
 
 function table(root, about) {

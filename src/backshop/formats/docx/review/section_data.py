@@ -114,6 +114,7 @@ def _section(renderer: Renderer, looks: Looks, beside: Beside, section: Section)
             tables.append(
                 {
                     "index": len(tables),
+                    "at": block.index,
                     "row_count": len(block.rows),
                     "col_count": max((len(row) for row in block.rows), default=0),
                     "rows": block.rows,
@@ -162,6 +163,7 @@ def _paragraph(renderer: Renderer, looks: Looks, block: Block, index: int) -> di
     place = list_place(block.element, renderer.styles, renderer.numberings)
     return {
         "index": index,
+        "at": block.index,
         "text": block.text,
         "style": renderer.styles.name_of(child_value(properties, n.PSTYLE)),
         "alignment": alignment(properties),

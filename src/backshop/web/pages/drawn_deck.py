@@ -1,0 +1,220 @@
+"""Slides as they look, the changed ones before and after, with their shapes outlined (U8.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from backshop.bench import Diff, Parts, Viewer, views
+from backshop.formats import Place, spelled
+
+from .drawn import Data, Panel, Picture, Scene, Shown, Tab, Version, capped, faulty, numbered
+from .kit import number, tried
+from .outline import SHOWN_MAX, Entry, Outline, outline, unit_of
+
+SLIDES = 6  # that are shown one below another
+DiffOf = Callable[[int | None], Diff | None]
+"""Gives the difference with one of its slides whole."""
+_Marked = tuple[Entry, Data | None]
+"""An entry with its shape; an empty one is the whole slide, None has no place in the picture."""
+
+
+def deck_picture(shown: Shown, diff: Diff | None, diff_of: DiffOf | None = None) -> Picture:
+    """Return the slides of a presentation: those that changed where versions are compared."""
+    if diff is None or diff_of is None or not isinstance(diff.body, Parts):
+        return _one_version(shown)
+    pairs = diff.body.listed
+    asked = _asked(shown, pairs)
+    changed = [one["index"] for one in pairs if one["kind"] != "same"]
+    wanted = [asked] if asked is not None else (changed or [0])[:SLIDES]
+    scenes: list[Scene] = []
+    entries: list[Entry] = []
+    for index in wanted:
+        found = diff_of(index)
+        if found is None or not isinstance(found.body, Parts) or not found.body.chosen:
+            continue
+        slide = found.body.chosen
+        own = list(_entries(slide))
+        told = numbered([*entries, *(entry for entry, _ in own)])[len(entries) :]
+        marked = [(entry, shape) for entry, (_, shape) in zip(told, own, strict=True)]
+        scenes.append(_scene(shown, slide, marked[: max(0, SHOWN_MAX - len(entries))]))
+        entries += told
+    kept, more = capped(entries)
+    left = len(changed) - len(wanted) if asked is None else 0
+    return Picture(
+        kind="slides",
+        scenes=tuple(scenes),
+        tabs=tuple(_tab(shown, one, one["index"] in wanted) for one in pairs),
+        tabs_label="Slides",
+        entries=kept,
+        more=more,
+        also=tuple(str(one["text"]) for one in diff.also or ()),
+        notes=(f"{left} more changed slides; choose them above.",) if left > 0 else (),
+    )
+
+
+def _asked(shown: Shown, pairs: Sequence[Data]) -> int | None:
+    """Return the pair that is asked for, by its number or by the place of a comment."""
+    wanted = shown.wanted
+    if wanted is not None and wanted.place is not None and wanted.place.slide_index is not None:
+        at = wanted.place.slide_index
+        return next((one["index"] for one in pairs if one["index_after"] == at), None)
+    asked = number(shown.visit, "slide")
+    return None if asked is None else min(asked, max(0, len(pairs) - 1))
+
+
+def _one_version(shown: Shown) -> Picture:
+    """Return one slide of a presentation that is not compared, and ways to the others."""
+    index = number(shown.visit, "slide") or 0
+    panels = tuple(_panel(shown, version, index) for version in shown.versions)
+    drawing = panels[0].drawing or {}
+    count = drawing.get("slide_count", 0)
+    about = views.FileRequest(workbench_id=shown.bench_id, path=shown.path, view=shown.view)
+    mapped = (None if shown.is_review else tried(shown.visit, Viewer.map, about)[0]) or {}
+    titles = [one.get("title") for one in mapped.get("slides", ())]
+    tabs = tuple(
+        Tab(
+            label=f"{at + 1} {titles[at] if at < len(titles) and titles[at] else ''}".strip(),
+            href=shown.link(slide=at),
+            is_current=at == index,
+        )
+        for at in range(count)
+    )
+    scene = Scene(title=None, panels=panels, is_fitted=True)
+    return Picture(kind="slides", scenes=(scene,), tabs=tabs, tabs_label="Slides")
+
+
+def _tab(shown: Shown, pair: Data, is_current: bool) -> Tab:
+    signs = {"added": "+ new", "removed": "− removed", "changed": "~ changed", "moved": "→ moved"}
+    at = pair["index_after"] if pair["index_after"] is not None else pair["index_before"]
+    return Tab(
+        label=f"{at + 1} {pair['title'] or '(no title)'}",
+        href=shown.link(slide=pair["index"]),
+        is_current=is_current,
+        badge=signs.get(pair["kind"]),
+        tone={"moved": "changed"}.get(pair["kind"], pair["kind"]),
+    )
+
+
+def _scene(shown: Shown, slide: Data, marked: Sequence[_Marked]) -> Scene:
+    """Return a slide before and after."""
+    panels = []
+    for version in shown.versions:
+        index = slide[f"index_{version.name}"]
+        if index is None:
+            words = "This slide is new." if version.name == "before" else "This slide is removed."
+            panels.append(Panel(name=version.name, label=version.label, absent=words))
+            continue
+        panel = _panel(shown, version, index)
+        lines = (*_outlines(panel, slide, marked), *_remarked(shown, panel, index))
+        panels.append(replace(panel, outlines=lines))
+    at = slide["index_after"] if slide["index_after"] is not None else slide["index_before"]
+    title = f"Slide {at + 1}" + (f": {slide['title']}" if slide["title"] else "")
+    return Scene(title=title, panels=tuple(panels), is_fitted=True)
+
+
+def _panel(shown: Shown, version: Version, index: int) -> Panel:
+    own = {"workbench_id": shown.bench_id, "path": shown.path}
+    if shown.is_review:
+        wish = views.ReviewDrawnSlide(
+            **own, version=version.version, since=shown.since, slide_index=index
+        )
+        found, error = tried(shown.visit, Viewer.preview_drawn_slide, wish)
+        drawing = found and found["drawing"]
+    else:
+        about = views.FileSlide(**own, view=shown.view, slide_index=index)
+        drawing, error = tried(shown.visit, Viewer.drawn_slide, about)
+    if drawing is None:
+        return faulty(version, error)
+    address = shown.address(version, "slide", slide=index)
+    return Panel(name=version.name, label=version.label, drawing=drawing, address=address)
+
+
+# ---------------------------------------------------------------- what changed
+
+
+def _entries(slide: Data) -> Iterator[_Marked]:
+    """Yield what changed on a slide; a slide that came or went is one change."""
+    at = slide["index_after"]
+    place = None if at is None else spelled(Place(slide_index=at))
+    if slide["kind"] in ("added", "removed"):
+        words = "new slide" if slide["kind"] == "added" else "removed slide"
+        yield Entry(number=0, change=slide["kind"], label=_name(slide), what=words, place=place), {}
+        return
+    for shape in slide["shapes"]:
+        if shape["kind"] != "same":
+            yield _entry(slide, shape), shape
+    whole = {"number": 0, "label": _name(slide), "place": place}
+    if slide["facts"]:
+        yield Entry(change="changed", what="the slide", facts=tuple(slide["facts"]), **whole), None
+    if slide["notes"]:
+        yield Entry(change="changed", what="speaker notes", pieces=(slide["notes"],), **whole), None
+    if slide["moved"]:
+        was = slide["index_before"] + 1
+        yield Entry(change="moved", what=f"moved; it was slide {was}", **whole), None
+
+
+def _entry(slide: Data, shape: Data) -> Entry:
+    index = shape["index_after"]
+    place = None
+    if index is not None:
+        place = spelled(Place(slide_index=slide["index_after"], shape=index))
+    what = ", ".join(shape["what"]) or shape["kind"]
+    return Entry(
+        number=0,
+        change=shape["kind"],
+        label=str(shape["name"] or "Shape"),
+        what=what,
+        place=place,
+        pieces=tuple(shape["lines"]),
+        facts=tuple(shape["facts"]),
+    )
+
+
+def _name(slide: Data) -> str:
+    at = slide["index_after"] if slide["index_after"] is not None else slide["index_before"]
+    return f"Slide {at + 1}"
+
+
+def _outlines(panel: Panel, slide: Data, marked: Sequence[_Marked]) -> Iterator[Outline]:
+    drawing = panel.drawing
+    if drawing is None:
+        return
+    frames = {one["place"]: one for one in drawing["frames"]}
+    index, unit = slide[f"index_{panel.name}"], unit_of(drawing["width"])
+    for entry, shape in marked:
+        if shape is None:
+            continue
+        if not shape:  # the slide as a whole
+            inset = 2 * unit
+            sides = drawing["width"] - 2 * inset, drawing["height"] - 2 * inset
+            yield outline((inset, inset, *sides), entry=entry, unit=unit)
+            continue
+        at = shape[f"index_{panel.name}"]
+        frame = None if at is None else frames.get(spelled(Place(slide_index=index, shape=at)))
+        if frame is not None:
+            yield outline(_rect(frame), entry=entry, unit=unit)
+
+
+def _remarked(shown: Shown, panel: Panel, index: int) -> Iterator[Outline]:
+    """Yield the places of open comments; they are in the Draft."""
+    drawing = panel.drawing
+    if panel.name != "after" or drawing is None:
+        return
+    frames = {one["place"]: one for one in drawing["frames"]}
+    unit = unit_of(drawing["width"])
+    for one in shown.placed:
+        if one.place is None or one.place.slide_index != index:
+            continue
+        where = spelled(Place(slide_index=index, shape=one.place.shape))
+        frame = frames.get(where) or {
+            "x": 0,
+            "y": 0,
+            "width": drawing["width"],
+            "height": drawing["height"],
+        }
+        yield outline(_rect(frame), remark=one.number, unit=unit)
+
+
+def _rect(frame: Mapping[str, float]) -> tuple[float, float, float, float]:
+    return frame["x"], frame["y"], frame["width"], frame["height"]

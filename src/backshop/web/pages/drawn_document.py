@@ -1,0 +1,209 @@
+"""A document as it flows, before and after, with its changed blocks marked (U8.7)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from backshop.bench import Diff, Parts, Viewer, views
+from backshop.formats import Place, spelled
+
+from ..render import count_text
+from .drawn import Data, Panel, Picture, Scene, Shown, Version, capped, faulty, numbered
+from .kit import number, tried
+from .outline import LINES_SHOWN, Entry
+
+BLOCKS = 300  # of one window
+SECTIONS = 60  # changed ones that are looked into
+_NEAR = 200  # blocks from the start that need no other window
+_LEAD = 10  # blocks before the first change, where a window begins later
+_LABEL_CHARS = 60
+DiffOf = Callable[[int | None], Diff | None]
+"""Gives the difference with one of its sections whole."""
+_Run = Sequence[Data]
+"""Blocks beside one another that are one change."""
+
+
+def document_picture(shown: Shown, diff: Diff | None, diff_of: DiffOf | None = None) -> Picture:
+    """Return a part of a document: of both versions where they are compared."""
+    body = diff.body if diff is not None and isinstance(diff.body, Parts) else None
+    runs = list(_runs(body, diff_of)) if body and diff_of else []
+    entries, more = capped(numbered([_entry(run) for run in runs]))
+    first = _first(shown, runs)
+    panels = tuple(_panel(shown, one, first[one.name]) for one in shown.versions)
+    remarks = _remarks(shown)
+    marked = tuple(
+        replace(one, marks=_marks(one.name, runs, entries, remarks if one.name == "after" else {}))
+        for one in panels
+    )
+    return Picture(
+        kind="document",
+        scenes=(Scene(title=None, panels=marked),),
+        entries=entries if body else None,
+        more=more,
+        also=tuple(str(one["text"]) for one in (diff.also if diff else None) or ()),
+        ways=_ways(shown, panels, first),
+    )
+
+
+def _first(shown: Shown, runs: Sequence[_Run]) -> Mapping[str, int]:
+    """Return the block that each side begins with, so that the first change is in sight."""
+    wanted = shown.wanted
+    asked = number(shown.visit, "block")
+    if wanted is not None and wanted.place is not None and wanted.place.paragraph is not None:
+        asked = _before(wanted.place.paragraph)
+    if asked is not None:
+        return {one.name: asked for one in shown.versions}
+    found: dict[str, int] = {}
+    for version in shown.versions:
+        places = [
+            at for run in runs for one in run if (at := one.get(f"at_{version.name}")) is not None
+        ]
+        found[version.name] = _before(min(places, default=0))
+    return found
+
+
+def _before(block: int) -> int:
+    return 0 if block < _NEAR else block - _LEAD
+
+
+def _panel(shown: Shown, version: Version, first: int) -> Panel:
+    own: dict[str, Any] = {
+        "workbench_id": shown.bench_id,
+        "path": shown.path,
+        "first_block": first,
+        "block_count": BLOCKS,
+    }
+    if shown.is_review:
+        wish = views.ReviewDrawnDocument(**own, version=version.version, since=shown.since)
+        found, error = tried(shown.visit, Viewer.preview_drawn_document, wish)
+        drawing = found and found["drawing"]
+    else:
+        about = views.FileDocument(**own, view=shown.view)
+        drawing, error = tried(shown.visit, Viewer.drawn_document, about)
+    if drawing is None:
+        return faulty(version, error)
+    return Panel(name=version.name, label=version.label, drawing=drawing)
+
+
+def _ways(shown: Shown, panels: Sequence[Panel], first: Mapping[str, int]) -> dict[str, str]:
+    """Return the ways to the parts before and after this one."""
+    starts = [first[one.name] for one in panels if one.drawing]
+    nexts = [one.drawing["next_block"] for one in panels if one.drawing]
+    found = {}
+    if any(starts):
+        found["Earlier part"] = shown.link(block=max(0, max(starts) - BLOCKS))
+    if any(at is not None for at in nexts):
+        found["Later part"] = shown.link(block=max(at for at in nexts if at is not None))
+    return found
+
+
+# ---------------------------------------------------------------- what changed
+
+
+def _runs(body: Parts, diff_of: DiffOf) -> Iterator[_Run]:
+    """Yield what changed, section by section; blocks that came or went together are one."""
+    changed = [one["index"] for one in body.listed if one["kind"] != "same"]
+    for index in changed[:SECTIONS]:
+        found = diff_of(index)
+        if found is None or not isinstance(found.body, Parts) or not found.body.chosen:
+            continue
+        run: list[Data] = []
+        for block in found.body.chosen["blocks"]:
+            is_same_run = (
+                run and block["kind"] in ("added", "removed") and block["kind"] == run[-1]["kind"]
+            )
+            if run and not is_same_run:
+                yield run
+                run = []
+            if block["kind"] != "same":
+                run.append(block)
+        if run:
+            yield run
+
+
+def _entry(run: _Run) -> Entry:
+    first, last = run[0], run[-1]
+    at, end = first.get("at_after"), last.get("at_after")
+    is_one = at == end or end is None
+    place = (
+        None if at is None else spelled(Place(paragraph=at, paragraph_end=None if is_one else end))
+    )
+    shown = [_pieces(one) for one in run[:LINES_SHOWN]]
+    facts = dict.fromkeys(text for one in run for text in one["formats"])
+    return Entry(
+        number=0,
+        change=first["kind"],
+        label=_label(first),
+        what=_what(run),
+        place=place,
+        pieces=tuple(one for one in shown if one),
+        facts=tuple(facts)[:LINES_SHOWN],
+        more=max(0, len(run) - LINES_SHOWN),
+    )
+
+
+def _what(run: _Run) -> str:
+    kind = run[0]["kind"]
+    words = {"changed": "words changed", "format": "format changed"}
+    if kind in words:
+        return words[kind] if run[0]["type"] == "p" else f"table: {words[kind]}"
+    sort = ("table", "tables") if run[0]["type"] == "t" else ("paragraph", "paragraphs")
+    return f"{count_text(len(run), *sort)} {kind}"
+
+
+def _label(block: Data) -> str:
+    """Return how a block begins."""
+    texts = [
+        piece["text"] for line in _lines(block) for piece in line if piece["mark"] != "removed"
+    ]
+    gone = [piece["text"] for line in _lines(block) for piece in line]
+    text = " ".join("".join(texts or gone).split())
+    text = text if len(text) <= _LABEL_CHARS else text[: _LABEL_CHARS - 1].rstrip() + "…"
+    return text or ("Table" if block["type"] == "t" else "Empty paragraph")
+
+
+def _pieces(block: Data) -> Sequence[Data]:
+    """Return the words of a block with what came and went in them; of a table what differs."""
+    if block["kind"] == "format":
+        return ()
+    lines = list(_lines(block))
+    joined: list[Data] = []
+    for at, line in enumerate(lines):
+        joined += [{"mark": "same", "text": " · "}] if at else []
+        joined += line
+    return joined
+
+
+def _lines(block: Data) -> Iterator[Sequence[Data]]:
+    if block["type"] == "p":
+        yield block["pieces"]
+        return
+    cells = (cell for row in block["rows"] for cell in row["cells"] if cell["kind"] != "same")
+    for _, cell in zip(range(LINES_SHOWN), cells, strict=False):
+        mark = cell["kind"] if cell["kind"] in ("added", "removed") else "same"
+        yield cell.get("pieces") or [{"mark": mark, "text": cell["text"]}]
+
+
+def _marks(
+    name: str, runs: Sequence[_Run], entries: Sequence[Entry], remarks: Mapping[str, Data]
+) -> dict[str, Data]:
+    """Return what became of the blocks of one side, by their places."""
+    found = dict(remarks)
+    for run, entry in zip(runs, entries, strict=False):
+        places = [at for one in run if (at := one.get(f"at_{name}")) is not None]
+        for at in places:
+            place = spelled(Place(paragraph=at))
+            told = {"entry": entry, "is_first": at == places[0]}
+            found[place] = {**found.get(place, {}), **told}
+    return found
+
+
+def _remarks(shown: Shown) -> dict[str, Data]:
+    """Return the blocks that open comments are about, by their places."""
+    found: dict[str, Data] = {}
+    for one in shown.placed:
+        if one.place is not None and one.place.paragraph is not None:
+            found[spelled(Place(paragraph=one.place.paragraph))] = {"remark": one.number}
+    return found

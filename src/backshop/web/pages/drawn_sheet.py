@@ -1,0 +1,399 @@
+"""A window of a sheet as it looks, with its changed cells, charts and pictures outlined (U8.5)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from backshop.bench import Cells, Diff, Viewer, views
+from backshop.formats import Place, spelled
+
+from ..render import count_text
+from .diffs import column_name, shown_cell
+from .drawn import Data, Panel, Picture, Scene, Shown, Tab, Version, capped, faulty, numbered
+from .kit import number, tried
+from .outline import LINES_SHOWN, Entry, Outline, Region, Side, cell_rect, outline, regions
+
+ROWS, COLS = 80, 26  # of one window
+_NEAR = 40  # lines from the start of the sheet that need no other window
+_ALL = 10**7  # more lines than any sheet has
+_CELL = re.compile(r"\$?([A-Za-z]{1,3})\$?([0-9]{1,7})")
+_SORTS = {"value": "value", "formula": "formula", "result": "result", "style": "look"}
+_KINDS = ("chart", "picture")
+Cell = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Drawn:
+    """A panel with what changed in its window; None where that could not be found out."""
+
+    panel: Panel
+    changes: Sequence[Data] | None = ()
+
+    @property
+    def drawing(self) -> Data | None:
+        return self.panel.drawing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """An entry with the rectangles of its outlines, by the side they lie on."""
+
+    entry: Entry
+    regions: Mapping[str, Region]
+    frames: Mapping[str, Data]
+
+
+def sheet_picture(shown: Shown, diff: Diff | None) -> Picture:
+    """Return one sheet of a workbook: of both versions where they are compared."""
+    body = diff.body if diff is not None and isinstance(diff.body, Cells) else None
+    chosen = _chosen(shown, diff)
+    told = next((one for one in (body.sheets if body else ()) if one["sheet"] == chosen), None)
+    row, col = _corner(shown, diff, chosen, told)
+    made = {
+        one.name: _drawn(shown, one, _name_in(one, chosen, told), row, col)
+        for one in shown.versions
+    }
+    drawings = [one.drawing for one in made.values() if one.drawing]
+    sheet = chosen or (drawings[-1]["sheet"] if drawings else "")
+    found = list(_found(diff, body, told, sheet, made)) if body and diff else []
+    entries, more = capped(numbered([one.entry for one in found]))
+    outlines = {
+        name: (*_outlines(name, one, found, entries), *_remarked(shown, name, one, sheet))
+        for name, one in made.items()
+    }
+    is_unknown = body is not None and any(one.changes is None for one in made.values())
+    return Picture(
+        kind="sheet",
+        scenes=(
+            Scene(
+                title=None,
+                panels=tuple(
+                    replace(one.panel, outlines=outlines[name]) for name, one in made.items()
+                ),
+            ),
+        ),
+        tabs=_tabs(shown, body, drawings, sheet),
+        tabs_label="Sheets",
+        entries=entries if body else None,
+        more=more,
+        also=_also(diff, found),
+        ways=_ways(shown, drawings, sheet, row, col),
+        notes=("Which cells changed could not be found out here.",) if is_unknown else (),
+    )
+
+
+# ---------------------------------------------------------------- which window
+
+
+def _chosen(shown: Shown, diff: Diff | None) -> str | None:
+    wanted = shown.wanted
+    if wanted is not None and wanted.place is not None and wanted.place.sheet:
+        return wanted.place.sheet
+    hint = (diff.focus_hint if diff is not None else None) or {}
+    return shown.visit.query.get("sheet") or hint.get("sheet")
+
+
+def _name_in(version: Version, sheet: str | None, told: Data | None) -> str | None:
+    """Return the name a sheet has in a version."""
+    was = told["renamed_from"] if told and version.name == "before" else None
+    return was or sheet
+
+
+def _corner(
+    shown: Shown, diff: Diff | None, sheet: str | None, told: Data | None
+) -> tuple[int, int]:
+    """Return where the window begins: where it is asked to, else just before the first change."""
+    wanted = shown.wanted
+    if wanted is not None and wanted.place is not None and wanted.place.range:
+        area = _area(wanted.place.range)
+        return _before(area.row), _before(area.col)
+    asked = number(shown.visit, "row"), number(shown.visit, "col")
+    if asked != (None, None):
+        return min(asked[0] or 0, _ALL), min(asked[1] or 0, _ALL)
+    hint = (diff.focus_hint if diff is not None else None) or {}
+    focus = hint if hint.get("sheet") == sheet else (told or {}).get("bounds") or {}
+    return _before(focus.get("row_start", 0)), _before(focus.get("col_start", 0), COLS // 2)
+
+
+def _before(line: int, near: int = _NEAR) -> int:
+    return 0 if line < near else line - 3
+
+
+def _drawn(shown: Shown, version: Version, sheet: str | None, row: int, col: int) -> _Drawn:
+    """Draw a window of a version, and find out what changed in it."""
+    found, error = _asked(shown, version, sheet, row, col)
+    if found is None:
+        return _Drawn(panel=faulty(version, error))
+    drawing = found["drawing"]
+    if drawing is None:
+        words = "There is no such sheet in this version."
+        return _Drawn(panel=Panel(name=version.name, label=version.label, absent=words))
+    window = {"row": row, "col": col, "rows": ROWS, "cols": COLS}
+    address = shown.address(version, "sheet", sheet=drawing["sheet"], **window)
+    panel = Panel(name=version.name, label=version.label, drawing=drawing, address=address)
+    return _Drawn(panel=panel, changes=found["changes"])
+
+
+def _asked(
+    shown: Shown, version: Version, sheet: str | None, row: int, col: int
+) -> tuple[Data | None, Data | None]:
+    own: dict[str, Any] = {
+        "workbench_id": shown.bench_id,
+        "path": shown.path,
+        "sheet": sheet,
+        "row_start": row,
+        "row_count": ROWS,
+        "col_start": col,
+        "col_count": COLS,
+    }
+    if shown.is_review:
+        wish = views.ReviewGrid(**own, version=version.version, since=shown.since)
+        return tried(shown.visit, Viewer.preview_drawn_sheet, wish)
+    drawing, error = tried(shown.visit, Viewer.drawn_sheet, views.FileGrid(**own, view=shown.view))
+    return None if drawing is None else {"drawing": drawing, "changes": []}, error
+
+
+def _tabs(
+    shown: Shown, body: Cells | None, drawings: Sequence[Data], current: str
+) -> tuple[Tab, ...]:
+    told = {one["sheet"]: one for one in (body.sheets if body else ())}
+    names = dict.fromkeys(name for one in reversed(drawings) for name in one["sheets"])
+    renamed = {one["renamed_from"] for one in told.values()}
+    listed = dict.fromkeys([*(one for one in names if one not in renamed), *told])
+    return tuple(_tab(shown, name, told.get(name), name == current) for name in listed)
+
+
+def _tab(shown: Shown, name: str, told: Data | None, is_current: bool) -> Tab:
+    badge, tone = None, "changed"
+    if told:
+        count = f"{told['cell_count']:,}" if told["cell_count"] else ""
+        tone = "added" if told["added"] else "removed" if told["removed"] else "changed"
+        badge = {"added": "+ new", "removed": "− removed"}.get(tone, f"~ {count}".strip())
+    href = shown.link(sheet=name)
+    return Tab(label=name, href=href, is_current=is_current, badge=badge, tone=tone)
+
+
+def _ways(shown: Shown, drawings: Sequence[Data], sheet: str, row: int, col: int) -> dict[str, str]:
+    """Return the ways to the windows around this one, as far as the sheet goes."""
+    rows = max((one["row_count"] for one in drawings), default=0)
+    cols = max((one["col_count"] for one in drawings), default=0)
+    asked = {
+        "Earlier rows": (max(0, row - ROWS), col) if row else None,
+        "Later rows": (row + ROWS, col) if row + ROWS < rows else None,
+        "Columns to the left": (row, max(0, col - COLS)) if col else None,
+        "Columns to the right": (row, col + COLS) if col + COLS < cols else None,
+    }
+    return {
+        words: shown.link(sheet=sheet, row=at[0], col=at[1]) for words, at in asked.items() if at
+    }
+
+
+# ---------------------------------------------------------------- what changed
+
+
+def _found(
+    diff: Diff, body: Cells, told: Data | None, sheet: str, made: Mapping[str, _Drawn]
+) -> Iterator[_Found]:
+    """Yield what changed on the sheet, as far as the window shows it."""
+    if told and (told["added"] or told["removed"]):
+        yield _whole(told, sheet)
+        return
+    lines = [one for one in body.lines if one["sheet"] == sheet]
+    yield from (_line(one, sheet) for one in lines)
+    yield from _cells(sheet, lines, made)
+    yield from _framed(diff, sheet, made)
+
+
+def _whole(told: Data, sheet: str) -> _Found:
+    """Return the entry of a sheet that came or went, around all it holds."""
+    change = "added" if told["added"] else "removed"
+    bounds = told["bounds"] or {"row_start": 0, "col_start": 0, "row_end": 0, "col_end": 0}
+    region = Region(
+        bounds["row_start"], bounds["col_start"], bounds["row_end"], bounds["col_end"], ()
+    )
+    entry = Entry(
+        number=0,
+        change=change,
+        label=f"Sheet {sheet}",
+        what="new sheet" if change == "added" else "removed sheet",
+        place=spelled(Place(sheet=sheet)) if change == "added" else None,
+        facts=(f"{count_text(told['cell_count'], 'cell')} with something in it",),
+    )
+    return _Found(
+        entry=entry, regions={"after" if change == "added" else "before": region}, frames={}
+    )
+
+
+def _line(one: Data, sheet: str) -> _Found:
+    """Return the entry of rows or columns that came or went."""
+    is_added, is_rows = one["kind"] != "removed", one["axis"] == "rows"
+    first, last = one["at"] - 1, one["at"] + one["count"] - 2
+    region = Region(first, 0, last, _ALL, ()) if is_rows else Region(0, first, _ALL, last, ())
+    ends = (first + 1, last + 1) if is_rows else (column_name(first), column_name(last))
+    axis = one["axis"][:-1].capitalize()
+    label = f"{axis} {ends[0]}" if first == last else f"{axis}s {ends[0]}–{ends[1]}"
+    area = f"A{ends[0]}" if is_rows else f"{ends[0]}1"
+    entry = Entry(
+        number=0,
+        change="added" if is_added else "removed",
+        label=label,
+        what=f"{count_text(one['count'], one['axis'][:-1])} {'inserted' if is_added else 'removed'}",
+        place=spelled(Place(sheet=sheet, range=area)) if is_added else None,
+        facts=tuple(str(text) for text in (one.get("texts") or ())[:LINES_SHOWN]),
+    )
+    return _Found(entry=entry, regions={"after" if is_added else "before": region}, frames={})
+
+
+def _cells(sheet: str, lines: Sequence[Data], made: Mapping[str, _Drawn]) -> Iterator[_Found]:
+    """Yield changed cells, those beside one another to which the same happened together."""
+    now = {_cell(one["cell"]): shown_cell(one) for one in (made["after"].changes or ())}
+    then: dict[Cell, Cell] = {}
+    for one in made["before"].changes or ():
+        then[_cell(one.get("cell_after") or one["cell"])] = _cell(one["cell"])
+    came = {at for at in now if any(_is_in(one, at) for one in lines)}
+    keys = {at: (one["change"], one["kind"]) for at, one in now.items() if at not in came}
+    for region in regions(keys):
+        was = [then[at] for at in region.cells() if at in then]
+        sides = {"after": region}
+        if was and region.key[0] != "added":
+            rows, cols = [row for row, _ in was], [col for _, col in was]
+            sides["before"] = Region(min(rows), min(cols), max(rows), max(cols), region.key)
+        cells = [now[at] for at in region.cells()]
+        yield _Found(entry=_entry(sheet, region, cells), regions=sides, frames={})
+
+
+def _is_in(lines: Data, cell: Cell) -> bool:
+    """Say whether a cell came with inserted lines."""
+    at = cell[0] if lines["axis"] == "rows" else cell[1]
+    first = lines["at"] - 1
+    return bool(lines["kind"] != "removed" and first <= at < first + lines["count"])
+
+
+def _entry(sheet: str, region: Region, cells: Sequence[Data]) -> Entry:
+    change, kind = region.key
+    area = _name(region)
+    is_look = kind == "style"
+    sides = () if is_look else tuple(_side(one) for one in cells[:LINES_SHOWN])
+    looks = list(dict.fromkeys(text for one in cells for text in one["formats"]))
+    return Entry(
+        number=0,
+        change=change,
+        label=area,
+        what=f"{count_text(len(cells), _SORTS.get(kind, kind))} {change}",
+        place=spelled(Place(sheet=sheet, range=area)),
+        sides=sides,
+        facts=tuple(looks[:LINES_SHOWN]),
+        more=0 if is_look else max(0, len(cells) - LINES_SHOWN),
+    )
+
+
+def _side(cell: Data) -> Side:
+    change = cell["change"]
+    return Side(
+        at=cell["cell"],
+        before=None if change == "added" else cell["before"],
+        after=None if change == "removed" else cell["after"],
+    )
+
+
+def _framed(diff: Diff, sheet: str, made: Mapping[str, _Drawn]) -> Iterator[_Found]:
+    """Yield charts and pictures that came, went or are others, as far as they are in sight."""
+    frames = {
+        name: {one["label"]: one for one in one_side.drawing["frames"] if one["kind"] in _KINDS}
+        for name, one_side in made.items()
+        if one_side.drawing
+    }
+    for label in dict.fromkeys(label for side in reversed(frames.values()) for label in side):
+        told = [words for one in diff.also or () for words in _about(one, label, sheet)]
+        sides = {name: side[label] for name, side in frames.items() if label in side}
+        if not told:
+            continue
+        change = "changed" if len(sides) > 1 else "added" if "after" in sides else "removed"
+        place = sides["after"]["place"] if "after" in sides else None
+        kind = next(iter(sides.values()))["kind"]
+        facts = tuple(told[:LINES_SHOWN])
+        entry = Entry(
+            number=0, change=change, label=label, what=f"{kind} {change}", place=place, facts=facts
+        )
+        yield _Found(entry=entry, regions={}, frames=sides)
+
+
+def _about(also: Data, label: str, sheet: str) -> Iterable[str]:
+    """Return what an entry of B12.22 says of a chart or picture of a sheet."""
+    if also["place"] == f"{label} on sheet {sheet}":
+        return also["what"] or [also["text"]]
+    if not str(also["place"]).endswith(f" on sheet {sheet}"):
+        return ()
+    begins = (f"{label}:", f"{label} added", f"{label} removed")
+    return [one for one in also["what"] if str(one).startswith(begins)]
+
+
+def _also(diff: Diff | None, found: Sequence[_Found]) -> tuple[str, ...]:
+    """Return what else changed in the file and has no place in this picture."""
+    said = {fact for one in found if one.frames for fact in one.entry.facts}
+    left = []
+    for one in (diff.also if diff is not None else None) or ():
+        told = [str(text) for text in one["what"]]
+        if not told or not set(told) <= said:
+            left.append(str(one["text"]))
+    return tuple(left)
+
+
+# ---------------------------------------------------------------- where it is drawn
+
+
+def _outlines(
+    name: str, side: _Drawn, found: Sequence[_Found], entries: Sequence[Entry]
+) -> Iterator[Outline]:
+    drawing = side.drawing
+    if drawing is None:
+        return
+    for one, entry in zip(found, entries, strict=False):
+        if name in one.frames:
+            frame = one.frames[name]
+            rect = (frame["x"], frame["y"], frame["width"], frame["height"])
+            yield outline(rect, entry=entry)
+        elif name in one.regions and (placed := _rect(drawing, one.regions[name])):
+            yield outline(placed, entry=entry)
+
+
+def _rect(drawing: Data, area: Region) -> tuple[float, float, float, float] | None:
+    return cell_rect(drawing, area.row, area.col, area.last_row, area.last_col)
+
+
+def _remarked(shown: Shown, name: str, side: _Drawn, sheet: str) -> Iterator[Outline]:
+    """Yield the places of open comments; they are in the Draft."""
+    if name != "after" or side.drawing is None:
+        return
+    for one in shown.placed:
+        place = one.place
+        if place is None or place.sheet != sheet or not place.range:
+            continue
+        if rect := _rect(side.drawing, _area(place.range)):
+            yield outline(rect, remark=one.number)
+
+
+def _area(text: str) -> Region:
+    first, _, last = text.partition(":")
+    row, col = _cell(first)
+    last_row, last_col = _cell(last or first)
+    return Region(row, col, last_row, last_col, ())
+
+
+def _cell(name: str) -> Cell:
+    found = _CELL.fullmatch(name)
+    if found is None:
+        return 0, 0
+    col = 0
+    for letter in found[1].upper():
+        col = col * 26 + ord(letter) - ord("A") + 1
+    return int(found[2]) - 1, col - 1
+
+
+def _name(area: Region) -> str:
+    first = f"{column_name(area.col)}{area.row + 1}"
+    last = f"{column_name(area.last_col)}{area.last_row + 1}"
+    return first if first == last else f"{first}:{last}"
