@@ -220,3 +220,21 @@ def test_a_move_works_with_what_else_the_call_does(tmp_path):
     assert cells(out, "B1:C3") == [["=F1", "=F1+1"], [None, None], ["=F3", None]]
     assert [one.split("\t")[1:] for one in lines(out, range="B1:C1")[-1:]] == [["5", "6"]]
     assert done.effects.collateral == ()
+
+
+@pytest.mark.rule("F39.12")
+def test_whole_rows_and_columns_stay_when_their_first_cell_moves_along_them(tmp_path):
+    others = [["=SUM(S!2:2)|6", "=SUM(S!A:A)|5", "=SUM(S!1:3)|6", "=SUM(S!A2:C2)|6"]]
+    data = [["x"], [1, 2, 3], [4]]
+    base, out = book(tmp_path / "in.xlsx", ("S", data), ("T", others)), tmp_path / "out.xlsx"
+
+    edit(base, out, move(range="A2", to="H2"))
+
+    assert cells(out, "A1:D1", "T")[0] == others_after("=SUM(S!A2:C2)")
+    assert lines(out, sheet="T") == ["1\t6\t4\t10\t5"]
+    edit(base, out, move(range="A1:A2", to="A8"))
+    assert cells(out, "A1:C1", "T")[0] == others_after()
+
+
+def others_after(*more: str) -> list[str]:
+    return ["=SUM(S!2:2)", "=SUM(S!A:A)", "=SUM(S!1:3)", *more]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from time import monotonic
@@ -81,8 +81,9 @@ def _beyond(rest: Sequence[Uncomputed]) -> dict[str, Json]:
 def recalculate(
     book: Book,
     changed: dict[str, set[tuple[int, int]]],
-    before: dict[Place, str],
+    before: Mapping[Place, str],
     *,
+    stale: Mapping[str, Collection[tuple[int, int]]] | None = None,
     moved: bool,
     engine: bool,
     started: float,
@@ -95,16 +96,18 @@ def recalculate(
     came, went or got other names, which is a change although no cell was written; `started` is
     when the write began, by the monotonic clock; `shifted` are the cells of sheets that stand
     elsewhere than before. `kept` are changed formulas that went along with all they read: unless
-    something else reaches them, their results hold.
+    something else reaches them, their results hold. The results of formulas in `stale` do not,
+    though nothing was written there.
     """
     result = Recalculation()
     shifted = shifted or {}
-    if not (moved or shifted or any(changed.values())) or not _has_formulas(book):
+    unsure = _places(stale or {})
+    places = _places(changed) | unsure
+    if not (moved or shifted or places) or not _has_formulas(book):
         return result
     graph = build(book)
-    places = {Place(sheet, *cell) for sheet, cells in changed.items() for cell in cells}
-    held = {Place(sheet, *cell) for sheet, cells in (kept or {}).items() for cell in cells}
-    dirty = graph.reached(places, held)
+    held = _places(kept or {}) - unsure
+    dirty = graph.reached(places - unsure, held) | graph.reached(unsure)
     dirty |= {place for place in places if place not in held and graph.holds(place)}
     if graph.dynamic:
         dirty |= graph.dynamic
@@ -137,6 +140,10 @@ def recalculate(
         if before.get(place) != stored:
             result.errors.append(_error(graph, place, value))
     return result
+
+
+def _places(cells: Mapping[str, Collection[tuple[int, int]]]) -> set[Place]:
+    return {Place(sheet, *cell) for sheet, places in cells.items() for cell in places}
 
 
 @dataclass

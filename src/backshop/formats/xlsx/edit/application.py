@@ -12,10 +12,8 @@ from backshop.formats.warning import Warnings
 from backshop.formats.write.operation import decode, nowhere, resolve_base
 
 from ..book.blank import blank_workbook
-from ..book.sheet_xml import SheetXml
 from ..book.workbook import Book
 from ..calculation import recalculation
-from ..calculation.moved_reference import SheetMove
 from ..calculation.precedent import Place
 from ..lines.line_move import LineMove
 from ..syntax.address import Area, cell_name
@@ -23,6 +21,7 @@ from . import effect, structure
 from .drawing.chart_fill import fill_charts, verify_charts
 from .operation import RUN, SPECS
 from .session import Session
+from .settlement import changed_cells, recalculated
 from .unoffered import instead_of
 from .verification import verify
 
@@ -35,7 +34,13 @@ def apply_ops(base: Source | None, request: OpsRequest, out: Path) -> Applied:
     if start.source is None:
         require_new_workbook_name(request.name)
     package = Package.open_base(start.source, blank_workbook, macros_kept=MACROS_KEPT)
-    session = Session(Book(package), warnings, pristine=start.source is None, files=request.files)
+    session = Session(
+        Book(package),
+        warnings,
+        pristine=start.source is None,
+        files=request.files,
+        engine=request.recalculate,
+    )
     changes = [(op.index, RUN[op.name](session, op)) for op in decoded.ops]
     session.flush()
     if session.unmatched and not package.changed_parts:
@@ -64,21 +69,10 @@ def finish(
     session.check_sheets()
     book, package = session.book, session.book.package
     old = Book(package.fresh(), strings_of=book)
-    changed = _changed_cells(session, old)
-    for sheet, stale in session.stale.items():
-        changed.setdefault(sheet, set()).update(stale)
-    outcome = recalculation.recalculate(
-        book,
-        changed,
-        _errors(old, session),
-        moved=session.structural,
-        engine=recalculate,
-        started=session.started,
-        kept=session.kept if not (session.written or session.structural) else None,
-        shifted=session.shifted,
-    )
+    session.engine = recalculate
+    outcome = recalculated(session, _errors(old, session))
     _tell_circles(session, outcome)
-    _keep_chain_true(book, old, changed)
+    _keep_chain_true(session, old)
     fill_charts(session)
     verify(session, outcome.places)
     verify_charts(session)
@@ -122,28 +116,6 @@ def _macros(book: Book) -> dict[str, Json]:
     return {"macros": "kept as they were, not run"} if structure.has_macros(book) else {}
 
 
-def _changed_cells(session: Session, old: Book) -> dict[str, set[tuple[int, int]]]:
-    """Return the cells whose content was written, and formulas a moved sheet rewrote."""
-    changed = {sheet: set(cells) for sheet, cells in session.written.items()}
-    for name, cells in session.carried.items():
-        changed.setdefault(name, set()).update(cells)
-    if not any(isinstance(m, SheetMove) and m.new is None for m in session.moves):
-        return changed
-    for sheet in session.book.sheets:
-        xml = session.book.xml(sheet)
-        before = old.package.original(sheet.part) if sheet.part else None
-        if xml is None or before is None or before == xml.data or sheet.part is None:
-            continue
-        formulas = {
-            (cell.row, cell.col): cell.formula
-            for cell in SheetXml(before, sheet.part).formula_cells()
-        }
-        for cell in xml.formula_cells():
-            if formulas.get((cell.row, cell.col)) != cell.formula:
-                changed.setdefault(sheet.name, set()).add((cell.row, cell.col))
-    return changed
-
-
 def _tell_circles(session: Session, outcome: recalculation.Recalculation) -> None:
     """Say which of the formulas just written read themselves; Excel warns of them too."""
     for sheet, places in outcome.circles.items():
@@ -171,8 +143,11 @@ def _errors(old: Book, session: Session) -> dict[Place, str]:
     return found
 
 
-def _keep_chain_true(book: Book, old: Book, changed: dict[str, set[tuple[int, int]]]) -> None:
+def _keep_chain_true(session: Session, old: Book) -> None:
     """Drop the calculation chain when it may name cells that hold no formula any more."""
+    book, changed = session.book, changed_cells(session)
+    for name, cells in session.stale.items():
+        changed.setdefault(name, set()).update(cells)
     if book.related("calcChain") is None:
         return
     for sheet in old.sheets:

@@ -123,6 +123,8 @@ class Session:
     replaced: int = 0  # occurrences of texts
     stale: dict[str, set[tuple[int, int]]] = field(default_factory=dict)  # formulas, by lines
     shifted: dict[str, list[Area]] = field(default_factory=dict)  # cells that stand elsewhere
+    settled: dict[str, bytes] = field(default_factory=dict)  # changed parts, when all was computed
+    engine: bool = True  # whether results are computed; else those that are reached go
     structural: bool = False
     cells: int = 0
     started: float = field(default_factory=monotonic)

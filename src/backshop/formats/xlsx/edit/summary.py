@@ -17,6 +17,7 @@ from ..book.survey import islands
 from ..syntax.address import cell_name, parse_column
 from .cell_value import content
 from .session import Session
+from .settlement import settle
 from .sheet_operation import unmerge_all
 from .table_header import renamed_header
 
@@ -39,8 +40,7 @@ def summarize_by_category(session: Session, op: Op) -> str:
         session.book.date_1904,
         session.warnings,
     )
-    if session.edits:
-        session.flush()
+    settle(session, names)
     totals = []
     for index, name in enumerate(names):
         source = session.edit(name, f"{op.where}.source_sheets[{index}]")

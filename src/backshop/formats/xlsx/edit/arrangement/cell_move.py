@@ -24,7 +24,7 @@ from ...book.splice import frame_halves
 from ...book.workbook import Book, child, children, local, rel_id
 from ...lines.other_part import BUILT_IN
 from ...lines.seat import Seat, seats
-from ...syntax.address import Area, parse_area
+from ...syntax.address import MAX_COL, MAX_ROW, Area, parse_area
 from ...syntax.formula import quote_sheet, rewrite, shift, tokens
 from ...syntax.function import DYNAMIC, VOLATILE
 from ...syntax.reference import GONE, Reference, moved, references
@@ -97,9 +97,12 @@ class CellMove:
         return sheet, area
 
     def _stretched(self, area: Area) -> Area | None:
-        """Return a range of which the first or last lines moved along it."""
+        """Return a range of which the first or last lines moved along it; `2:2` has no ends."""
         cut = self.area.clip(area)
-        if self.is_far or cut is None or (self.rows and self.cols):
+        whole, end = (
+            ((area.row1, area.row2), MAX_ROW) if self.rows else ((area.col1, area.col2), MAX_COL)
+        )
+        if whole == (1, end) or self.is_far or cut is None or (self.rows and self.cols):
             return None
         if self.rows and (cut.col1, cut.col2) == (area.col1, area.col2):
             ends = self._ends((area.row1, area.row2), (cut.row1, cut.row2), self.rows)

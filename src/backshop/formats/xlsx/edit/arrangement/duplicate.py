@@ -14,6 +14,7 @@ from ...book.sheet_xml import RawCell
 from ...book.workbook import Book, Value
 from ...syntax.address import cell_name
 from ..session import Session
+from ..settlement import settle
 from ..table_growth import extend
 from .block import Block, block, check
 from .rearrangement import carry
@@ -30,6 +31,7 @@ def remove_duplicates(session: Session, op: Op) -> str:
     keep = str(op.args["keep"])
     if keep not in _KEEP:
         raise problem("bad_value", f"{op.where}.keep", "not known", _KEEP)
+    settle(session, [str(op.args["sheet"])])
     rows = block(session, op)
     check(session, rows, f"{op.where}.range")
     if rows.table is not None and rows.table.totals_rows:

@@ -21,6 +21,7 @@ from ...syntax.address import MAX_COL, MAX_ROW, Area, cell_name, parse_area, par
 from .. import layout
 from ..cell_operation import area_of, refuse_arrays
 from ..session import Session
+from ..settlement import settle
 from ..table_header import renamed_header
 from .attachment import noted_cells
 from .copied_formula import copied
@@ -44,7 +45,9 @@ def copy_range(session: Session, op: Op) -> str:
     what = str(op.args["what"])
     if what not in WHAT:
         raise problem("bad_value", f"{op.where}.what", "not known", WHAT)
-    if session.edits:
+    if what == "values":
+        settle(session, [str(op.args["sheet"])])
+    elif session.edits:
         session.flush()
     source = session.edit(str(op.args["sheet"]), op.where)
     area = _source(source, op)

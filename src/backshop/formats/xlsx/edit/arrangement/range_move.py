@@ -259,7 +259,9 @@ def _content(book: Book, cut: _Cut, move: CellMove, cell: RawCell, scoped: list[
 
 def _note(session: Session, cut: _Cut, move: CellMove, places: list[Place]) -> None:
     """Note which cells hold something else now, and which formulas kept their results."""
-    is_first = not session.written and not session.carried and not session.structural
+    noted = (session.written, session.carried, session.structural)
+    is_settled = all(cells <= move.lost.get(one, set()) for one, cells in session.stale.items())
+    is_first = not any(noted) and is_settled
     session.flush()
     rows, cols = cut.by
     for edit, area in ((cut.source, cut.area), (cut.target, cut.whole)):

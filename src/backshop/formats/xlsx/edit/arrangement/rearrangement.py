@@ -73,7 +73,7 @@ def _has_formulas(session: Session) -> bool:
 def _note_cells(session: Session, rows: Block, sources: Sources, formulas: RowFormulas) -> None:
     """Note which cells hold something else now, and which formulas kept their results."""
     name = rows.edit.sheet.name
-    is_first = not session.carried
+    is_first = not session.carried and not session.stale
     used = rows.edit.used() or rows.area
     columns = range(rows.area.col1, min(rows.area.col2, used.col2) + 1)
     moved = [row for row, source in sources.items() if row != source]

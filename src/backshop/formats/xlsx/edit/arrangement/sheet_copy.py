@@ -16,6 +16,7 @@ from ...syntax.formula import tokens
 from ...syntax.reference import references
 from .. import structure
 from ..session import Session, SheetTwin, Target
+from ..settlement import settle
 from .copied_part import PartCopies
 from .copied_text import CopyNames
 
@@ -33,7 +34,8 @@ def copy_sheet(session: Session, op: Op) -> str:
     if sheet.kind != "worksheet" or sheet.part is None:
         what = "only sheets with cells are copied"
         raise problem("unsupported_format", f"{op.where}.sheet", what)
-    session.flush()
+    settle(session, [sheet.name])
+    sheet = session.book.sheet(sheet.name)
     session.structural = True
     made, left = _copy(session, sheet, name, position)
     for what, count in sorted(left.items()):

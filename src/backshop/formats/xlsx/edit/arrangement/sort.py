@@ -14,6 +14,7 @@ from backshop.formats.write.operation import problem
 from ...book.workbook import child, children, like
 from ...syntax.address import Area, column_name, parse_area
 from ..session import Session, Target
+from ..settlement import settle
 from .block import Block, beside, block, check
 from .rearrangement import carry
 from .row_formula import RowFormulas
@@ -22,6 +23,7 @@ from .sort_key import Ordering, SortKey, arranged, keys
 
 def sort_range(session: Session, op: Op) -> str:
     """Put the rows of a range in another order; equal ones stay as they stand."""
+    settle(session, [str(op.args["sheet"])])
     rows = block(session, op)
     check(session, rows, f"{op.where}.range")
     by = keys(rows, op, session.warnings)

@@ -18,6 +18,7 @@ from ...rule.entry import add_validation, outside, restrict, rules
 from ...syntax.address import Area
 from ...syntax.formula import Token, tokens
 from ..session import Session
+from ..settlement import settled
 from .condition_xml import COMPARISONS
 from .operand import TEXT_MAX_CHARS, Operands, areas_of_rule, quoted
 from .removal import aim_at, delete_rules, told
@@ -64,6 +65,7 @@ def set_validation(session: Session, op: Op) -> str:
     """Say what may be typed into cells; what was said of them before holds there no longer."""
     edit = _open(session, op)
     areas = areas_of_rule(op, edit)
+    edit = settled(session, edit, areas)
     made = _Reader(session, edit, op, Operands(session, edit, areas)).read()
     item = made.element
     item.set("sqref", " ".join(map(str, areas)))

@@ -14,6 +14,7 @@ from ...syntax.address import Area
 from ...syntax.formula import shift
 from ..cell_operation import area_of
 from ..session import Session, Target
+from ..settlement import settled
 from . import obstacle
 from .column import column_at
 from .follower import follow, note_users
@@ -62,6 +63,8 @@ def add_table(session: Session, op: Op) -> str:
         hint = str(Area(area.row1, area.col1, area.row1 + 1, area.col2))
         raise problem("bad_range", where, what, [hint])
     obstacle.refuse_place(edit, area, where)
+    if has_header:
+        edit = settled(session, edit, [Area(area.row1, area.col1, area.row1, area.col2)])
     name = str(op.args["name"]) if op.args["name"] is not None else free_name(session.book)
     check_name(session.book, name, f"{op.where}.name")
     style = _style(session, op, DEFAULT)
