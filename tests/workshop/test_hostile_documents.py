@@ -253,8 +253,8 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
 
 _SHOWN = """
 artifact cell cell_comment column_header context csv_cell csv_header defined_name document_comment
-earlier_answer file_name folder_name formula heading hidden_text notes page_header pdf_text plan receipt
-sheet_name slide_text slide_title table_cell text tracked tracked_deletion
+earlier_answer file_name folder_name formula heading hidden_text notes page_header pdf_text plan
+receipt sheet_name slide_text slide_title table_cell text tracked tracked_deletion
 """
 SHOWN = frozenset(_SHOWN.split())
 """Places whose text a model is shown; properties of files it is not."""
