@@ -12,6 +12,7 @@ from typing import Any, cast
 import anyio
 import jsonschema
 import pytest
+from mcp_types import ImageContent, TextContent
 from PIL import Image
 
 from backshop.app import Backshop
@@ -156,7 +157,9 @@ def test_a_client_receives_a_chart_as_a_picture(offering):
             wanted = {"path": "budget-2025.xlsx", "place": "Overview"}
             result = await client.call_tool("view_page", wanted)
             text, picture = result.content
-            assert (text.type, picture.type, picture.mime_type) == ("text", "image", "image/png")
+            assert isinstance(text, TextContent)
+            assert isinstance(picture, ImageContent)
+            assert picture.mime_type == "image/png"
             facts = result.structured_content or {}
             assert json.loads(text.text) == facts
             image = Image.open(BytesIO(base64.b64decode(picture.data))).convert("RGB")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from itertools import zip_longest
 from typing import Any
 
 import pytest
@@ -47,14 +46,12 @@ def step(
         tool_calls=tuple(ToolCall(one, "look", {"q": one}, f'{{"q":  "{one}"}}') for one in ids),
         provider_state=thought if thinks else None,
     )
-    pictures = (Image("image/png", f"picture {number}".encode()),) if shows else ()
-    return (
-        answer,
-        *(
-            Message(role=Role.TOOL, text=f"saw {one}", tool_call_id=one, images=images)
-            for one, images in zip_longest(ids, (pictures,), fillvalue=())
-        ),
+    pictures = {ids[0]: (Image("image/png", f"picture {number}".encode()),)} if shows else {}
+    results = (
+        Message(role=Role.TOOL, text=f"saw {one}", tool_call_id=one, images=pictures.get(one, ()))
+        for one in ids
     )
+    return (answer, *results)
 
 
 def sent(wire: str, *messages: Message, model: Any = MODEL, **fields: Any) -> dict[str, Any]:

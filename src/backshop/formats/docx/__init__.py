@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .edit.operation import apply_ops
-from .flow.drawing import draw_document
+from .flow.drawing import draw_document, view_page
 from .review.other_change import diff_rest
 from .review.section_data import extract_document, extract_section
 from .selection.composition import compose, separate
@@ -31,4 +31,5 @@ __all__ = [
     "relocate",
     "require_place",
     "separate",
+    "view_page",
 ]

@@ -19,6 +19,7 @@ from ..write.operation import section_hints
 from ..write.tracked import Tracked, listed
 from .body import Block, Document, load
 from .flow import draw_document as draw_document
+from .flow import view_page as view_page
 from .relocation import relocate as relocate
 from .relocation import require_place as require_place
 

@@ -22,9 +22,10 @@ from ..canvas.flow import (
     FlowTable,
     flow_json,
 )
+from ..canvas.flow_page import view_flow
 from ..package.package import Package
 from ..place import spelled
-from ..protocol import Json, Source, as_object
+from ..protocol import Json, JsonObject, Source, as_object
 from .body import Block, Document, load
 
 _LOOKS = "fonts, colours, sizes and alignment of an OpenDocument text"
@@ -40,6 +41,12 @@ def draw_document(
     document = load(source)
     drawn = _Painter(document, Package.open(source)).flow(first_block, block_count)
     return dict(as_object(flow_json(drawn)))
+
+
+def view_page(source: Source, page: int) -> tuple[bytes, JsonObject]:
+    """Return a part of a text as a picture for who takes pictures, from 1 (F43.75)."""
+    painter = _Painter(load(source), Package.open(source))
+    return view_flow(lambda first: painter.flow(first, limits.DRAWN_BLOCKS_MAX), page)
 
 
 class _Painter:

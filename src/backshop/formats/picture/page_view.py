@@ -10,8 +10,12 @@ from ..protocol import Kind, Source
 from .rendering import PageView, Renderer
 
 BACKSHOP, LIBREOFFICE = "Backshop", "LibreOffice"
-_DRAWN_BY = {Kind.PPTX: BACKSHOP, Kind.PDF: "pdfium", Kind.IMAGE: "Pillow"}
-_THROUGH_OFFICE = frozenset({Kind.DOCX, Kind.ODT})
+_DOCUMENTS = frozenset({Kind.DOCX, Kind.ODT})
+_DRAWN_BY = {
+    **dict.fromkeys((*_DOCUMENTS, Kind.PPTX), BACKSHOP),
+    Kind.PDF: "pdfium",
+    Kind.IMAGE: "Pillow",
+}
 
 
 def view(
@@ -31,21 +35,15 @@ def view(
     if kind is Kind.XLSX:
         _require(kind, given, ("sheet", "range"))
         return _told(renderer.view(source, "view_sheet", sheet, range), kind, BACKSHOP)
-    if kind not in _THROUGH_OFFICE and kind not in _DRAWN_BY:
+    if kind not in _DRAWN_BY:
         raise fail("unsupported_format", f"{source.name!r} has no pages", hints=("read_file",))
     _require(kind, given, ("page",))
     number = 1 if page is None else page
-    if kind in _THROUGH_OFFICE:
-        return _told(_document(renderer, source, number), kind, LIBREOFFICE)
+    if kind in _DOCUMENTS:
+        found = renderer.office_view(source, number)
+        if found is not None:
+            return _told(found, kind, LIBREOFFICE)
     return _told(renderer.view(source, "view_page", number), kind, _DRAWN_BY[kind])
-
-
-def _document(renderer: Renderer, source: Source, page: int) -> PageView:
-    found = renderer.office_view(source, page)
-    if found is None:
-        message = "pages of documents are drawn by LibreOffice, which is not installed here"
-        raise fail("unsupported_format", message, hints=("read_file",))
-    return found
 
 
 def _require(kind: Kind, given: Mapping[str, object], allowed: tuple[str, ...]) -> None:

@@ -121,10 +121,10 @@ class Renderer:
         return self._viewed(source, _drawing_name(source, function, args), function, *args)
 
     def office_view(self, source: Source, page: int) -> PageView | None:
-        """Return LibreOffice's page of a document; None where there is no LibreOffice.
+        """Return LibreOffice's page of a document; None where there is none, or it draws none.
 
         Raises:
-            FormatError: `bad_range`; `corrupt_file` or `timeout`, where it could not be drawn.
+            FormatError: `bad_range`, and those of a file that cannot be opened at all.
         """
         program = libreoffice.find_program(self._program)
         if program is None:
@@ -134,10 +134,9 @@ class Renderer:
         if (found := self._kept_view(kept)) is not None:
             return found
         with self._pages(source, program, name) as pages:
-            if isinstance(pages, Preview):
-                reason = "timeout" if pages.reason == "timeout" else "corrupt_file"
-                raise fail(reason, "LibreOffice could not draw this document")
-            return self._viewed(pages, kept, "view_page", page)
+            return (
+                None if isinstance(pages, Preview) else self._viewed(pages, kept, "view_page", page)
+            )
 
     def _viewed(self, source: Source, kept: str, function: str, *args: object) -> PageView:
         if (found := self._kept_view(kept)) is not None:

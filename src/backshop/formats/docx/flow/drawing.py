@@ -18,9 +18,10 @@ from backshop.formats.canvas.flow import (
     FlowTable,
     flow_json,
 )
+from backshop.formats.canvas.flow_page import view_flow
 from backshop.formats.package.guard import Element
 from backshop.formats.place import spelled
-from backshop.formats.protocol import Json, Source, as_object
+from backshop.formats.protocol import Json, JsonObject, Source, as_object
 
 from ..text import name as n
 from ..text.comment import comments
@@ -54,6 +55,12 @@ def draw_document(
     document = Document.open(source)
     drawn = _Painter(document).flow(first_block, block_count)
     return dict(as_object(flow_json(drawn)))
+
+
+def view_page(source: Source, page: int) -> tuple[bytes, JsonObject]:
+    """Return a part of a document as a picture for who takes pictures, from 1 (F43.75)."""
+    document = Document.open(source)
+    return view_flow(lambda first: _Painter(document).flow(first, limits.DRAWN_BLOCKS_MAX), page)
 
 
 class _Painter:
