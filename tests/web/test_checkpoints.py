@@ -1,10 +1,11 @@
-"""The timeline of a workbench in a real browser (U5.2)."""
+"""The history of a workbench in a real browser (U5.2)."""
 
 from __future__ import annotations
 
 import pytest
 from tests.web.accessible import violations
 from tests.web.drafts import Drafting
+from tests.workshop.conftest import story
 
 pytestmark = pytest.mark.needs("browser")
 
@@ -21,62 +22,154 @@ def told(served):
     return draft
 
 
-@pytest.mark.rule("U5.2", "B10.2", "U7.2")
-def test_the_timeline_shows_reasons_and_what_changed_since(told, new_page):
+@pytest.mark.rule("U5.20", "U5.21", "U5.2", "B10.2", "U7.2")
+def test_the_history_says_what_led_to_each_version_and_shows_none_twice(told, new_page):
     page = new_page(f"/bench/{told.id}/checkpoints")
 
-    entries = page.locator(".timeline > li").all_inner_texts()
+    entries = page.locator(".versions > li")
+    titles = entries.get_by_role("heading").all_inner_texts()
+    chips = [one.locator(".chip").all_inner_texts() for one in entries.all()]
     grave = violations(page)
     page.emulate_media(color_scheme="dark")
     grave += violations(page)
 
-    assert "Published now" in entries[0]
-    assert "automatic" in entries[1]
-    assert "− 1 deleted" in entries[1]
-    assert "before a publish" in entries[2]
-    assert "+ 1 added" in entries[2]
-    assert "<b>before</b> the audit" in entries[3]
-    assert "made by hand" in entries[3]
-    assert "no file differs" in entries[3]
+    assert titles == ["Removed 1 file by hand", "Published 2 files", "<b>before</b> the audit"]
+    assert [[one.split()[1:] for one in some] for some in chips] == [
+        [["b.txt", "deleted"]],
+        [["new.txt", "new"], ["a.txt"]],
+        [],
+    ]
+    assert "Published now" in entries.first.inner_text()
+    assert "kept by hand" in entries.last.inner_text()
+    assert "Before publish" not in page.locator("#main").inner_text()
     assert grave == []
 
 
-@pytest.mark.rule("U5.2", "B10.15")
-def test_any_two_states_are_compared_down_to_the_lines(told, new_page):
+@pytest.fixture
+def asked_for(served):
+    """A bench with two publishes of turns, a restore and a file that was added by hand."""
+    bench = served.bench("Asked", {"a.txt": "one\n"})
+    draft = Drafting(served, bench)
+    for number, words in enumerate(("Say two", "Say three")):
+        name = f"history-{number}"
+        text = f"{words.split()[1]}\n"
+        more = [(f"{at}.txt", text) for at in range(7)]
+        served.shop.models.play(name, story(("a.txt", text), *more))
+        draft.call("WorkshopSwitchModel", model_id=f"scripted:{name}")
+        sent = draft.call("WorkshopSendUserMessage", text=words)
+        draft.call("WorkshopRunAgent", message_id=sent["message_id"])
+        draft.call("DraftPublish")
+    draft.call(
+        "CheckpointRestore",
+        checkpoint_id=draft.call("CheckpointsList")["checkpoints"][0]["checkpoint_id"],
+    )
+    draft.call("CheckpointCreate", description="two again")
+    return draft
+
+
+@pytest.mark.rule("U5.20", "U5.21", "B27.5")
+def test_versions_are_called_by_the_requests_that_led_to_them(asked_for, new_page):
+    page = new_page(f"/bench/{asked_for.id}/checkpoints")
+
+    entries = page.locator(".versions > li")
+    titles = entries.get_by_role("heading").all_inner_texts()
+
+    assert titles == ["two again", "Say three", "Say two", "As it was before: Say two"]
+    assert "Came of: Went back to: Say two" in entries.first.inner_text()
+    assert entries.nth(2).locator(".chip").count() == 6
+    entries.nth(2).get_by_role("link", name="and 2 more").click()
+    page.locator("#compared").wait_for()
+    assert page.locator(".compared-files > li").count() == 8
+
+
+@pytest.mark.rule("U5.2", "U5.22", "B10.15")
+def test_any_two_versions_are_compared_down_to_the_lines(told, new_page):
     page = new_page(f"/bench/{told.id}/checkpoints")
 
-    page.locator(".timeline > li").nth(3).get_by_role("radio").first.check()
-    page.locator(".timeline > li").nth(1).get_by_role("radio").nth(1).check()
+    page.get_by_label("Later").select_option(label="Published 2 files")
     page.get_by_role("button", name="Compare").click()
     page.locator("#compared").wait_for()
-    listed = page.locator("#compared tbody tr").all_inner_texts()
+    listed = page.locator(".compared-files > li").all_inner_texts()
     page.get_by_role("link", name="a.txt").click()
     page.wait_for_selector("table.lines")
 
     assert len(listed) == 2
+    assert "1 line added" in listed[1]
+    assert "1 line removed" in listed[1]
     assert page.locator("tr.added").inner_text().endswith("two")
     assert page.locator("tr.removed").inner_text().endswith("one")
 
 
+@pytest.mark.rule("U5.22")
+def test_a_workbook_is_compared_sheet_by_sheet(served, new_page):
+    draft = Drafting(served, served.bench("Sheets", {}))
+    for value in (1, 2):
+        steps: list[dict[str, object]] = []
+        for sheet in ("One", "Plan"):
+            cells = {"start": "A1", "values": [[value], [value]]}
+            steps += [{"op": "ensure_sheet", "sheet": sheet}]
+            steps += [{"op": "set_range", "sheet": sheet, **cells}]
+        draft.use("xlsx_operations", path="book.xlsx", operations=steps)
+        draft.call("DraftPublish")
+    page = new_page(f"/bench/{draft.id}/checkpoints")
+
+    page.locator(".versions > li").first.locator(".chip").click()
+    page.locator(".by-sheet").first.wait_for()
+    sheets = page.locator(".by-sheet > summary").all_inner_texts()
+    page.goto(f"{served.address}/bench/{draft.id}/checkpoints")
+    page.get_by_role("link", name="Compare with now").first.click()
+    told = page.locator(".compared-files .told").inner_text()  # which waits for it
+
+    assert sheets == ["One: 2 cells", "Plan: 2 cells"]
+    assert told.split() == ["Sheet1:", "2", "cells", "Plan:", "2", "cells"]
+
+
 @pytest.mark.rule("U5.2", "B10.9", "B9.15", "U1.4")
 @pytest.mark.parametrize("scripts", [True, False])
-def test_a_checkpoint_is_made_and_restored_after_a_preview(told, new_page, scripts):
+def test_a_version_is_kept_and_another_restored_after_a_preview(told, new_page, scripts):
     page = new_page(f"/bench/{told.id}/checkpoints", java_script_enabled=scripts)
-    page.get_by_label("Description").fill("good state")
-    page.get_by_role("button", name="Create checkpoint").click()
+    page.get_by_label("Name").fill("good state")
+    page.get_by_role("button", name="Keep version").click()
     page.get_by_role("heading", name="good state").wait_for()
 
-    page.locator(".timeline > li", has_text="the audit").get_by_role("link").click()
+    restore(page, "the audit")
     page.locator("#restoring").wait_for()
     preview = page.locator("#restoring tbody tr").all_inner_texts()
     page.get_by_role("button", name="Restore", exact=True).click()
-    page.get_by_text("Restored.").wait_for()
+    page.get_by_text("Restored; what was Published before is kept in the history").wait_for()
     page.get_by_text("3 files read back, each as it should be").wait_for()
 
     files = told.call("WorkbenchFilesList")["files"]
     assert len(preview) == 3
     assert {one["path"] for one in files} == {"a.txt", "b.txt"}
-    assert "before a restore" in page.locator(".timeline > li").nth(1).inner_text()
+    newest = page.locator(".versions > li").first.inner_text()
+    assert "Went back to: <b>before</b> the audit" in newest
+
+
+@pytest.mark.rule("U5.23", "B27.1", "U1.4")
+@pytest.mark.parametrize("scripts", [True, False])
+def test_one_file_is_restored_and_all_else_stays(told, new_page, scripts):
+    page = new_page(f"/bench/{told.id}/checkpoints", java_script_enabled=scripts)
+
+    entry = page.locator(".versions > li", has_text="the audit")
+    entry.get_by_role("link", name="Compare with now").click()
+    row = page.locator(".compared-files > li", has_text="a.txt")
+    row.wait_for()
+    offered = page.get_by_role("link", name="Restore this file…").count()
+    row.get_by_role("link", name="Restore this file…").click()
+    page.locator("#restoring tbody").wait_for()
+    said = page.locator("#restoring").inner_text()
+    preview = page.locator("#restoring tbody tr").all_inner_texts()
+    page.get_by_role("button", name="Restore", exact=True).click()
+    page.get_by_role("heading", name="Restored a.txt from an earlier version").wait_for()
+
+    assert offered == 2  # not of what is new since
+    assert "All other files, the conversation and the context stay as they are" in said
+    assert len(preview) == 1
+    assert told.call("WorkbenchFileRead", path="a.txt")["text"].strip() == "one"
+    assert told.served.paths(told.id) == {"a.txt", "new.txt"}
+    page.locator(".versions > li").first.locator(".chip").click()
+    page.get_by_role("link", name="Restore this file as it was before…").wait_for()
 
 
 @pytest.mark.rule("U5.2", "B7.6")
@@ -86,14 +179,20 @@ def test_restoring_waits_while_a_draft_exists(told, new_page):
 
     buttons = page.get_by_role("button", name="Restore…")
 
-    assert buttons.count() == 3
+    assert buttons.count() == 2
     assert all(one.is_disabled() for one in buttons.all())
     assert page.get_by_text("Restoring waits until the Draft is published").is_visible()
-    assert page.get_by_role("button", name="Create checkpoint").count() == 0
+    assert page.get_by_role("button", name="Keep version").count() == 0
     page.goto(
         f"{page.url}?restore={told.call('CheckpointsList')['checkpoints'][0]['checkpoint_id']}"
     )
     assert "DRAFT_EXISTS" in page.locator("#restoring").inner_text()
+
+
+def restore(page, text):
+    """Ask for the restore of the version with this text."""
+    entry = page.locator(".versions > li", has_text=text).last
+    entry.get_by_role("link", name="Restore…").click()
 
 
 def edited_by_another_program(told, view, name, text="theirs\n"):
@@ -112,7 +211,7 @@ def test_a_page_says_that_an_outside_edit_was_kept_until_it_is_closed(told, new_
     words = "Files that another program wrote were in the way; they were kept in meta/salvage"
     page = new_page(f"/bench/{told.id}/checkpoints", java_script_enabled=scripts)
 
-    page.locator(".timeline > li", has_text="the audit").get_by_role("link").click()
+    restore(page, "the audit")
     page.get_by_role("button", name="Restore", exact=True).click()
     page.locator(".toast, .notice", has_text=words).wait_for()
 

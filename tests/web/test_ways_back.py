@@ -74,8 +74,9 @@ def test_a_reverted_file_and_a_publish_are_told_and_lead_back(served, new_page):
     back = draft.call("WorkbenchFileRead", path="a.txt")["text"]
     page.wait_for_selector("body[data-ready=yes]")
     asks = []
-    for button in (page.locator(".draft-bar .primary"), page.locator("#publish")):
-        button.click()
+    for path in ("context", "review"):
+        page.goto(f"{served.address}/bench/{bench}/{path}")
+        page.locator("[data-opens=ask-publish]:enabled").click()
         dialog = page.get_by_role("dialog", name="Publish the Draft?")
         dialog.locator(".preview li").first.wait_for()
         asks.append(dialog.locator(".preview li").all_inner_texts())
@@ -85,9 +86,7 @@ def test_a_reverted_file_and_a_publish_are_told_and_lead_back(served, new_page):
     toast = page.locator(".toast", has_text="Published 2 files")
     toast.wait_for()
     said = toast.inner_text()
-    toast.get_by_role("button", name="Restore what was before").click()
-    asked = page.get_by_role("dialog", name="Restore what was Published before?")
-    asked.get_by_role("button", name="Restore", exact=True).click()
+    toast.get_by_role("button", name="Undo").click()
     page.locator(".toast", has_text="Restored").wait_for()
 
     assert notes == ["Now it says two.", "Now it says three."]

@@ -277,11 +277,15 @@ def _restoring(visit: Visit) -> dict[str, Any] | None:
     wanted, path = visit.query.get("restore"), visit.query.get("file") or None
     if not wanted:
         return None
-    wish = CheckpointRestore(
-        workbench_id=visit.params["bench_id"], checkpoint_id=wanted, path=path, dry_run=True
-    )
-    found, error = tried(visit, Bench.checkpoint_restore, wish)
+    found, error = tried(visit, Bench.checkpoint_restore, _wish(visit, wanted, path))
     return {"found": found, "error": error, "info": _about(visit, wanted), "path": path}
+
+
+def _wish(visit: Visit, checkpoint_id: str, path: str | None) -> CheckpointRestore:
+    """Return the question what a restore would change."""
+    return CheckpointRestore(
+        workbench_id=visit.params["bench_id"], checkpoint_id=checkpoint_id, path=path, dry_run=True
+    )
 
 
 def one_file(visit: Visit) -> Page:
@@ -301,12 +305,24 @@ def one_file(visit: Visit) -> Page:
         "file_path": path,
         "view": any_view(visit, found),
         "parts": _by_sheet(visit, found),
-        "versions": {"from": checkpoint_id, "to": other_id},
+        "offers": _offers(visit, path, checkpoint_id, other_id),
         "a": visit.query.get("a"),
         "b": visit.query.get("b"),
         "column": diffs.column_name,
     }
     return Page(template="checkpoint_file.html", title=path, context=context)
+
+
+def _offers(visit: Visit, path: str, *versions: str | None) -> list[tuple[str, str]]:
+    """Return which versions of a file can be brought back and would change it, in words."""
+    words = ("Restore this file as it was before…", "Restore this file as it was then…")
+    found = []
+    for checkpoint_id, text in zip(versions, words, strict=True):
+        if checkpoint_id is None:
+            continue
+        told, _ = tried(visit, Bench.checkpoint_restore, _wish(visit, checkpoint_id, path))
+        found += [(checkpoint_id, text)] if told and told.changed else []
+    return found
 
 
 def _by_sheet(visit: Visit, found: Diff) -> list[dict[str, Any]]:

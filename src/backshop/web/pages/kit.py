@@ -37,9 +37,9 @@ THEMES = ("auto", "light", "dark")
 THEME_COOKIE = "backshop_theme"
 PROOF_COOKIE = "backshop_proof"
 DONE = {  # what a command did, in the words of the page after it
-    "CheckpointRestore": "Restored; what was Published before is kept as a checkpoint",
+    "CheckpointRestore": "Restored; what was Published before is kept in the history",
     "DraftDiscard": "The Draft was discarded; Published is as it was",
-    "DraftPublish": "Published; what was there before is kept as a checkpoint",
+    "DraftPublish": "Published; what was there before is kept in the history",
     "DraftRevertPath": "Reverted: the file is as it was when the Draft began",
     "DraftUndo": "Undone: the file is again as the Draft had it",
     "RailsRunBranch": "The branch is made; an agent that resumes this run goes on there",

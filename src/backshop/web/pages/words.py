@@ -48,7 +48,7 @@ ACTIONS = {
     "publish_draft": ("Publish", "/bench/{bench}/review"),
     "discard_draft": ("Discard Draft", "/bench/{bench}/review"),
     "confirm_deletions": ("Confirm deletions", "/bench/{bench}/review"),
-    "restore_checkpoint": ("Checkpoints", "/bench/{bench}/checkpoints"),
+    "restore_checkpoint": ("History", "/bench/{bench}/checkpoints"),
     "cancel_run": ("Stop the turn", "/bench/{bench}"),
 }
 REDONE = {  # what was taken back, and what that is called

@@ -1,0 +1,191 @@
+"""One decision about a Draft: its head, its three acts, and the way back after them (U4.40)."""
+
+from __future__ import annotations
+
+import pytest
+from tests.web.accessible import violations
+from tests.web.drafts import Drafting
+from tests.web.hearing import wait_for_focus
+from tests.workshop.conftest import calls, story, write
+
+pytestmark = [pytest.mark.needs("browser"), pytest.mark.timeout(180)]
+
+TURN_MS = 60_000
+ASKED = "Write down what was sold, " + "and say where it was sold " * 8
+LINES = "".join(f"line {number}\n" for number in range(80))
+WORK = "The agent is at work on this Draft. It can be published when the turn is over."
+
+
+def made(served, name, *files, asked=ASKED, answer="Both **files** are written.\n\nThat is all."):
+    """Let a turn make a Draft with these files; return the bench."""
+    bench = served.bench(name, {"a.txt": "a\n"})
+    served.shop.models.play(name, story(*files, answer=answer))
+    served.call("WorkshopSwitchModel", workbench_id=bench, model_id=f"scripted:{name}")
+    sent = served.call("WorkshopSendUserMessage", workbench_id=bench, text=asked)
+    served.call("WorkshopRunAgent", workbench_id=bench, message_id=sent["message_id"])
+    return bench
+
+
+def count(page, role, name):
+    return page.get_by_role(role, name=name).count()
+
+
+@pytest.mark.rule("U4.40", "U4.41", "U4.42", "U2.3", "U7.2", "B27.6")
+def test_the_review_has_one_head_and_each_act_once(served, new_page):
+    bench = made(served, "head", ("a.txt", LINES), ("b.txt", "b\n"))
+    page = new_page(f"/bench/{bench}/review?file=a.txt", viewport={"width": 1440, "height": 900})
+    page.wait_for_selector("body[data-ready=yes]")
+
+    head = page.locator(".decision")
+    box = head.bounding_box()
+    first = page.locator("#file-view [data-change]").first.bounding_box()
+    acts = page.locator("#gate").get_by_role("button").all_inner_texts()
+    opened = page.locator(".decision-words > section").all_inner_texts()
+    page.get_by_text("The whole request").click()
+    whole = page.locator(".asked-whole p").inner_text()
+    numbers = [count(page, "button", "Publish"), count(page, "button", "Discard")]
+    grave = violations(page)
+    page.set_viewport_size({"width": 390, "height": 844})
+    bar = page.locator("#gate").bounding_box()
+    page.locator("#main").evaluate("one => one.scrollTo(0, one.scrollHeight)")
+    end = page.locator("#file-view").bounding_box()
+    grave += violations(page)
+
+    assert [one.strip() for one in acts] == ["Discard", "Publish 2 files"]
+    assert page.locator("#gate summary").inner_text().strip() == "Ask for changes"
+    assert numbers == [1, 1]
+    heading = page.locator("#review-heading").inner_text()
+    assert heading.startswith("Write down what was sold,")
+    assert (len(heading) <= 140, whole) == (True, ASKED.strip())
+    assert [one.split("\n")[0] for one in opened] == ["The agent says", "Backshop found"]
+    assert "Both files are written." in opened[0]
+    assert page.locator(".draft-mark").inner_text().strip().startswith("Draft since")
+    assert page.locator(".draft-bar:visible").count() == 0
+    assert box["height"] <= 240
+    assert first["y"] + first["height"] < 900
+    assert (bar["y"] + bar["height"], bar["width"]) == (844, 390)
+    assert end["y"] + end["height"] <= bar["y"]
+    assert grave == []
+
+
+@pytest.mark.rule("U4.43")
+def test_nothing_is_published_while_a_turn_runs_and_pages_say_so(served, new_page):
+    bench = served.bench("At work", {"a.txt": "a\n"})
+    slow = calls("implement", 1, write("c.txt", "c"), item=2)
+    slow["respond"]["delay_ms"] = 120_000
+    steps = [one for one in story(("b.txt", "b"), ("c.txt", "c")) if one["when"].get("item") != 2]
+    served.shop.models.play("at-work", [slow, *steps])
+    served.call("WorkshopSwitchModel", workbench_id=bench, model_id="scripted:at-work")
+    talk = new_page(f"/bench/{bench}")
+    talk.get_by_label("Message", exact=True).fill("Write two files")
+    talk.keyboard.press("Enter")
+    talk.locator("#draft-bar .primary:disabled").wait_for(timeout=TURN_MS)
+    talk.keyboard.press("Alt+Shift+P")
+    review, context = new_page(f"/bench/{bench}/review"), new_page(f"/bench/{bench}/context")
+    review.wait_for_selector("body[data-ready=yes]")
+    reason = review.locator("#why-not").inner_text().strip()
+    closed = [one.locator("[data-opens=ask-publish]").first for one in (review, context)]
+    running = [one.is_disabled() for one in closed]
+    described = [one.get_attribute("aria-describedby") for one in closed]
+
+    served.call("WorkshopCancelRun", workbench_id=bench)
+    for page in (talk, context):
+        page.locator("#draft-bar .primary:enabled").wait_for(timeout=TURN_MS)
+    review.locator("#publish:enabled").wait_for(timeout=TURN_MS)
+
+    assert (reason, running, described) == (WORK, [True, True], ["why-not", "at-work"])
+    assert talk.get_by_role("dialog").count() == 0
+    assert review.locator("#why-not").is_hidden()
+    assert context.locator("#at-work").is_hidden()
+
+
+@pytest.mark.rule("U4.44", "B9.9", "U1.4")
+@pytest.mark.parametrize("scripts", [True, False])
+def test_after_publishing_one_is_in_the_talk_and_undo_brings_back_what_was(
+    served, new_page, scripts
+):
+    files = [(f"{number}.txt", "x\n") for number in range(8)]
+    bench = made(served, f"undo-{scripts}", *files, asked="Write eight files")
+    page = new_page(f"/bench/{bench}/review", java_script_enabled=scripts)
+    page.get_by_role("button", name="Publish 8 files").click()
+    if scripts:
+        page.get_by_role("dialog").get_by_role("button", name="Publish", exact=True).click()
+    card = page.locator(".publish-card")
+    card.wait_for()
+    page.reload()
+    told = " ".join(card.inner_text().split())
+    chips = card.locator(".chip").all_inner_texts()
+    card.get_by_role("button", name="Undo").click()
+    if not scripts:
+        page.locator("#restoring").get_by_role("button", name="Restore").click()
+    page.get_by_text("An earlier checkpoint was restored").wait_for()
+    restored = served.paths(bench)
+
+    assert told.startswith("Published 8 files")
+    assert ("and 2 more" in told, len(chips)) == (True, 6)
+    assert chips[0].split() == ["T", "0.txt", "new"]
+    assert restored == {"a.txt"}
+    if scripts:
+        page.get_by_role("button", name="Undo restore").first.click()
+        card.wait_for()
+        assert len(served.paths(bench)) == 9
+
+
+@pytest.mark.rule("U4.44", "U5.2")
+def test_undo_asks_where_something_changed_since_and_older_cards_are_called_otherwise(
+    served, new_page
+):
+    bench = made(served, "asks", ("b.txt", "b\n"), asked="Write a file")
+    draft = Drafting(served, bench)
+    draft.call("DraftPublish")
+    page = new_page(f"/bench/{bench}")
+    undo = page.locator(".publish-card").get_by_role("button", name="Undo")
+    undo.wait_for()
+    draft.call("WorkbenchFilesRemove", workbench_paths=["a.txt"])
+    undo.click()
+    asked = page.get_by_role("dialog", name="Restore what was Published before?")
+    asked.locator(".preview li").first.wait_for()
+    listed = asked.locator(".preview li").all_inner_texts()
+    asked.get_by_role("button", name="Cancel").click()
+    draft.put({"b.txt": "again\n"})
+    draft.call("DraftPublish")
+    page.locator(".publish-card").nth(1).wait_for()
+
+    labels = page.locator(".publish-card button").all_text_contents()
+    assert {one.split()[1] for one in listed} == {"a.txt", "b.txt"}
+    assert [one.strip() for one in labels] == ["Restore what was before", "Undo"]
+    assert served.paths(bench) == {"b.txt"}
+
+
+@pytest.mark.rule("U4.46", "U4.45", "U1.4")
+def test_without_scripts_discarding_asks_in_the_head_of_the_review(served, new_page):
+    bench = served.bench("Plain", {"a.txt": "a\n"})
+    Drafting(served, bench).put({"a.txt": "b\n"})
+    page = new_page(f"/bench/{bench}/context", java_script_enabled=False)
+
+    page.locator(".draft-bar").get_by_role("button", name="Discard").click()
+    question = page.locator("#discarding").inner_text()
+    before = served.call("DraftGetState", workbench_id=bench)["has_draft"]
+    page.locator("#discarding").get_by_role("button", name="Discard Draft").click()
+    page.get_by_text("The Draft was discarded").wait_for()
+
+    assert "does not come back" in question
+    assert (before, served.call("DraftGetState", workbench_id=bench)["has_draft"]) == (True, False)
+
+
+@pytest.mark.rule("U4.47", "W20.5")
+def test_the_focus_stays_where_it_was_put_when_the_page_reads_its_files_again(served, new_page):
+    bench = served.bench("Focus", {"a.txt": "a\n", "b.txt": "b\n"})
+    draft = Drafting(served, bench)
+    draft.put({"a.txt": "b\n"})
+    page = new_page(f"/bench/{bench}?stay=1")
+    page.locator("html[data-live]").wait_for()
+    page.locator("#draft-actions").get_by_role("button", name="Discard").click()
+    page.get_by_role("dialog").get_by_role("button", name="Discard Draft").click()
+    wait_for_focus(page, "#files-heading")
+    page.locator("html[data-live]").wait_for()
+
+    draft.call("WorkbenchFilesRemove", workbench_paths=["b.txt"])
+    page.locator("#files .file-name", has_text="b.txt").wait_for(state="detached")
+
+    wait_for_focus(page, "#files-heading")
