@@ -99,6 +99,8 @@ def test_only_the_owner_invites_and_no_agent_has_a_tool_for_it(served):
     with closing(served.client()) as client:
         log = client.get("/settings/people").text
 
-    tools = {bound.command.name for bound in served.shop.commands if bound.command.name[0].islower()}
+    tools = {
+        bound.command.name for bound in served.shop.commands if bound.command.name[0].islower()
+    }
     assert [one for one in tools if re.search("invite|user|people", one)] == []
     assert "Friend" not in log
