@@ -84,7 +84,8 @@ LEAST = {
         ProvidersSetReasoningEffort ProvidersUpsertLocal ProvidersValidate RailsKeysRotate
         RailsSessionsExpire RailsSourcesSync RailsWorkflowCopy RailsWorkflowDelete
         RailsWorkflowNew RailsWorkflowPinned RailsWorkflowSave SettingsGet SettingsSet
-        SettingsSetOnboarding StoreBackup StoreDoctor StoreGc UserAdd UserList UserLogout
+        SettingsSetOnboarding StoreBackup StoreDoctor StoreGc UserAdd UserInvite UserInviteList
+        UserInviteWithdraw UserList UserLogout
         UserRemove UserSetConsentMode UserSetDefaultModel WorkbenchBindOriginals
         WorkbenchFilesExtract WorkbenchWriteBack
         WorkshopSaveWorkflow""",

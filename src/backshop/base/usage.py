@@ -33,6 +33,8 @@ class TokenUsage:
 
 
 NOTHING_USED = TokenUsage()
+UNKNOWN_PERSON = "unknown"
+"""Who asked for a call, where the log does not say."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

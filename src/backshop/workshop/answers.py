@@ -367,10 +367,19 @@ class BenchTotal(Used):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PersonUsage(Used):
+    """What was used for one person: their id, `owner`, or `unknown` (T1.6)."""
+
+    person: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HomeUsage(Used):
     """What a home used: the workbenches one sees, the one that used most first."""
 
     by_model: tuple[ModelUsage, ...]
+    by_person: tuple[PersonUsage, ...]
+    """For whom, the one who used most first; told to the home's owner alone."""
     benches: tuple[BenchTotal, ...]
     elsewhere: Used
     """What was used for no workbench."""

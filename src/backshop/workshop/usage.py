@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from backshop.base.ambient import timestamp
 from backshop.base.errors import NotFound, ValidationFailed
 from backshop.base.field_copy import made_from
-from backshop.base.usage import ModelUsage, Used, together, with_call
+from backshop.base.usage import UNKNOWN_PERSON, ModelUsage, Used, together, with_call
 from backshop.bench import requests as bench_requests
 from backshop.bench import stream_of
 from backshop.bench.answers import BenchInfo
@@ -21,7 +21,15 @@ from backshop.models import ModelCalled, Purpose
 from backshop.store import Caller, Event, Fold, Store, StreamNotHealthy
 
 from . import requests
-from .answers import BenchTotal, BenchUsage, CallUsage, HomeUsage, RunUsage, TurnUsage
+from .answers import (
+    BenchTotal,
+    BenchUsage,
+    CallUsage,
+    HomeUsage,
+    PersonUsage,
+    RunUsage,
+    TurnUsage,
+)
 from .conversation.events import TurnEnded, TurnPaused, TurnResumed, TurnStarted
 from .conversation.repository import Conversations, rails_session
 from .conversation.state import Turn
@@ -41,6 +49,8 @@ class _Counted:
     turns: Mapping[str, Used] = field(default_factory=dict)
     turn_models: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     besides: Used = field(default_factory=Used)
+    people: Mapping[str, Used] = field(default_factory=dict)
+    """By whom the calls were asked for; what 0.1.0 recorded does not say."""
     runs: Mapping[str, str] = field(default_factory=dict)
     calls: Mapping[str, tuple[CallUsage, ...]] = field(default_factory=dict)  # by run
     at_work: str | None = None
@@ -56,7 +66,9 @@ def _apply(state: _Counted, event: Event) -> _Counted:
         case TurnEnded() | TurnPaused():
             return replace(state, at_work=None)
         case ModelCalled() as fact if fact.is_answered:
-            return _called(_with(state, fact), fact, event.at_ms)
+            person = None if event.by is None else event.by.person
+            counted = _with(state, fact, person or UNKNOWN_PERSON)
+            return _called(counted, fact, event.at_ms)
     return state
 
 
@@ -73,12 +85,13 @@ def _called(state: _Counted, fact: ModelCalled, at_ms: int) -> _Counted:
     return replace(state, calls={**state.calls, fact.run_id: (*before, call)})
 
 
-def _with(state: _Counted, fact: ModelCalled) -> _Counted:
+def _with(state: _Counted, fact: ModelCalled, person: str) -> _Counted:
     def plus(used: Used | None) -> Used:
         return with_call(used or Used(), fact.usage, fact.usd_estimate)
 
     models = {**state.models, fact.model_id: plus(state.models.get(fact.model_id))}
-    state = replace(state, total=plus(state.total), models=models)
+    people = {**state.people, person: plus(state.people.get(person))}
+    state = replace(state, total=plus(state.total), models=models, people=people)
     turn_id = _turn_of(state, fact)
     if turn_id is None:
         return replace(state, besides=plus(state.besides))
@@ -173,10 +186,11 @@ def home_usage(book: Conversations, caller: Caller) -> HomeUsage:
 
     Calls for no workbench are told to the home's owner alone.
     """
-    rows, models = [], list[Mapping[str, Used]]()
+    rows, models, people = [], list[Mapping[str, Used]](), list[Mapping[str, Used]]()
     for bench in _benches(book, caller):
         counted = _counted(book.store, stream_of(bench.workbench_id))
         models.append(counted.models if counted else {})
+        people.append(counted.people if counted else {})
         rows.append(
             made_from(
                 BenchTotal,
@@ -190,10 +204,12 @@ def home_usage(book: Conversations, caller: Caller) -> HomeUsage:
     home = _counted(book.store, HOME) if caller.user is None else None
     elsewhere = home or _Counted()
     models.append(elsewhere.models)
+    people.append(elsewhere.people)
     return made_from(
         HomeUsage,
         together(elsewhere.total, *rows),
         by_model=_by_model(_joined(models)),
+        by_person=_by_person(_joined(people)) if caller.user is None else (),
         benches=tuple(sorted(rows, key=lambda one: -one.usage.total_tokens)),
         elsewhere=elsewhere.total,
     )
@@ -219,6 +235,11 @@ def _counted(store: Store, stream: str) -> _Counted | None:
 def _joined(models: list[Mapping[str, Used]]) -> dict[str, Used]:
     names = {name for one in models for name in one}
     return {name: together(*(one[name] for one in models if name in one)) for name in names}
+
+
+def _by_person(people: Mapping[str, Used]) -> tuple[PersonUsage, ...]:
+    rows = [made_from(PersonUsage, used, person=name) for name, used in people.items()]
+    return tuple(sorted(rows, key=lambda one: (-one.usage.total_tokens, one.person)))
 
 
 def _by_model(models: Mapping[str, Used]) -> tuple[ModelUsage, ...]:

@@ -33,6 +33,7 @@ server, and anything from elsewhere.
 
 from . import (
     again,
+    backups,
     benches,
     checkpoints,
     context,
@@ -50,6 +51,7 @@ from . import (
 
 ROUTES = (
     *again.ROUTES,
+    *backups.ROUTES,
     *benches.ROUTES,
     *checkpoints.ROUTES,
     *context.ROUTES,

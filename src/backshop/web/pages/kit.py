@@ -14,7 +14,7 @@ from starlette.routing import Route
 from backshop.app import Backshop, Role, fault_of, one_request
 from backshop.base.acting import OWNER, Acted, who
 from backshop.base.command import NOTHING
-from backshop.base.errors import BackshopError
+from backshop.base.errors import AccessDenied, BackshopError
 from backshop.base.ids import UserId
 from backshop.base.labels import FOLDER_REASONS, FOLDERS, RECOVERY
 from backshop.base.limits import MIB
@@ -239,6 +239,16 @@ def error_page(error: Exception, visit: Visit) -> Page:
         status=fault.http,
         headers=waiting(fault),
     )
+
+
+def require_owner(visit: Visit) -> None:
+    """Refuse whoever does not own the home.
+
+    Raises:
+        AccessDenied: `owner_only`.
+    """
+    if visit.user is not None:
+        raise AccessDenied("this is for the home's owner", reason="owner_only")
 
 
 def number(visit: Visit, name: str) -> int | None:

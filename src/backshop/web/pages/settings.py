@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import stat
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -26,18 +23,22 @@ from backshop.app import (
     check_setting,
     sharing,
 )
+from backshop.base.acting import OWNER
 from backshop.base.command import NOTHING
-from backshop.base.errors import AccessDenied, ValidationFailed
-from backshop.base.usage import Used
+from backshop.base.errors import ValidationFailed
+from backshop.base.usage import UNKNOWN_PERSON, Used
 from backshop.bench import Bench
 from backshop.bench.requests import WorkbenchList
 from backshop.models import Models, Permissions, Providers
 from backshop.models.requests import ProviderStatus
 from backshop.workshop import Workshop
+from backshop.workshop.answers import HomeUsage
 
 from ..fields import json_or_text
 from ..sentences import provider_line
-from .kit import THEME_COOKIE, THEMES, Page, Visit, route, safe_path, tried
+from . import backups
+from .folder_size import folder_bytes
+from .kit import THEME_COOKIE, THEMES, Page, Visit, require_owner, route, safe_path, tried
 from .sharing import ROLES
 
 YEAR_S = 365 * 86_400
@@ -105,7 +106,7 @@ def people(visit: Visit) -> Page:
 
 
 def _people(visit: Visit, **shown: Any) -> Page:
-    _require_owner(visit)
+    require_owner(visit)
     found, _ = tried(visit, People.user_list, NOTHING)
     waiting, _ = tried(visit, People.invite_list, NOTHING)
     listed, _ = tried(visit, Bench.list, WorkbenchList(limit=BENCHES_OFFERED))
@@ -123,7 +124,7 @@ def _people(visit: Visit, **shown: Any) -> Page:
 
 def advanced(visit: Visit) -> Page:
     """Show every raw setting with a sentence, and the data of the home."""
-    _require_owner(visit)
+    require_owner(visit)
     return _advanced(visit, _values(visit))
 
 
@@ -134,7 +135,14 @@ def _advanced(
     saved: int | None = None,
     wrong: Mapping[str, str] = NO_FAULTS,
 ) -> Page:
-    context = {"saved": saved, "wrong": wrong, "home": str(visit.shop.config.home), **values}
+    home = visit.shop.config.home
+    context = {
+        "saved": saved,
+        "wrong": wrong,
+        "home": str(home),
+        "backups": backups.listed(home),
+        **values,
+    }
     return _tab(visit, "advanced", "", context)
 
 
@@ -155,7 +163,7 @@ def _tab(visit: Visit, tab: str, heard: str, context: Mapping[str, Any]) -> Page
 
 def save_all(visit: Visit) -> Page:
     """Keep every setting that was changed, or none: what cannot be used is said beside the rest."""
-    _require_owner(visit)
+    require_owner(visit)
     values = _values(visit)
     rows: list[Row] = values["settings"]
     typed = {row.setting.name: visit.form.get(row.setting.name) for row in rows if not row.is_fixed}
@@ -183,11 +191,6 @@ def _faults(changed: Mapping[str, str]) -> dict[str, str]:
         except ValidationFailed as error:
             found[name] = error.message
     return found
-
-
-def _require_owner(visit: Visit) -> None:
-    if visit.user is not None:
-        raise AccessDenied("this is for the home's owner", reason="owner_only")
 
 
 def _values(visit: Visit) -> dict[str, Any]:
@@ -261,13 +264,13 @@ def appearance(visit: Visit) -> Response:
 
 def new_link(visit: Visit) -> Page:
     """Make a login link for another browser; it is shown once."""
-    _require_owner(visit)
+    require_owner(visit)
     return _me(visit, f"/login?token={visit.site.login.new_link()}")
 
 
 def add_person(visit: Visit) -> Page:
     """Let somebody in; their token is on this one page and kept nowhere (T6.4)."""
-    _require_owner(visit)
+    require_owner(visit)
     name = str(visit.form.get("name") or "")
     added = visit.ask(People.user_add, sharing.UserAdd(name=name))
     return _people(visit, person=added, person_name=name.strip())
@@ -275,7 +278,7 @@ def add_person(visit: Visit) -> Page:
 
 def invite(visit: Visit) -> Page:
     """Make an invitation; its link is on this one page and kept nowhere (T6.7)."""
-    _require_owner(visit)
+    require_owner(visit)
     name = str(visit.form.get("name") or "")
     bench_id = str(visit.form.get("workbench_id") or "") or None
     role = str(visit.form.get("role") or "") if bench_id else None
@@ -286,13 +289,22 @@ def invite(visit: Visit) -> Page:
 
 def disk(visit: Visit) -> Page:
     """Say how much the home holds, folder by folder."""
-    _require_owner(visit)
+    require_owner(visit)
     home = visit.shop.config.home
     parts: Counter[str] = Counter()
     for one in home.iterdir():
-        parts[PLACES.get(one.name, OTHER_PLACE)] += _size(one)
+        parts[PLACES.get(one.name, OTHER_PLACE)] += folder_bytes(one)
     context = {"parts": parts.most_common(), "total": parts.total()}
     return Page(template="disk.html", title="", context=context)
+
+
+def _by_person(visit: Visit, used: HomeUsage) -> list[tuple[str, Used]]:
+    """Return what was used for whom; nothing where only one person is here."""
+    names = {**visit.shop.people.names(), OWNER: "You", UNKNOWN_PERSON: "Not recorded by whom"}
+    rows: list[tuple[str, Used]] = [
+        (names.get(one.person, one.person), one) for one in used.by_person
+    ]
+    return rows if len(rows) > 1 else []
 
 
 def usage(visit: Visit) -> Page:
@@ -308,26 +320,10 @@ def usage(visit: Visit) -> Page:
         "used": used,
         "rows": rows,
         "models": [(one.model_id, one) for one in used.by_model] if used else [],
+        "people": _by_person(visit, used) if used else [],
         "unreadable": [one.name for one in used.benches if not one.is_readable] if used else [],
     }
     return Page(template="home_usage.html", title="", context=context)
-
-
-def _size(path: Path) -> int:
-    """Return the bytes a file or folder takes; what cannot be looked at counts nothing."""
-    try:
-        if not stat.S_ISDIR(path.lstat().st_mode):
-            return path.lstat().st_size
-    except OSError:
-        return 0
-    total = 0
-    for root, _, names in os.walk(path):
-        for name in names:
-            try:
-                total += (Path(root) / name).lstat().st_size
-            except OSError:
-                continue
-    return total
 
 
 ROUTES = (
