@@ -88,6 +88,7 @@ def scene(served: Any) -> dict[str, str]:
         "sharing": f"/bench/{kept}/sharing",
         "bench-settings": f"/bench/{kept}/settings",
         "studio": "/studio",
+        "sessions": "/studio/sessions",
         "workflows": "/workflows",
         "workflow": "/workflows/wr.change_review",
         "editor": "/workflows/wr.change_review/edit",

@@ -28,7 +28,8 @@ ROLES = ("none", "read", "write", "publish")
 LEAST = {
     "anybody": """
         EngineGetInfo ModelsGetCapabilities ModelsListSupported PromptsGet PromptsLint PromptsList
-        PromptsRender ProvidersGetStatus RailsBuiltinsList RailsRunsList RailsSessionImport RailsSessionsList
+        PromptsRender ProvidersGetStatus RailsBuiltinsList RailsRunsList
+        RailsSessionImport RailsSessionsList
         RailsWaitingList
         RailsWorkflowSource RailsWorkflowValidate UserGetConsentMode UserGetDefaultModel
         WorkbenchCreate WorkbenchCreateSample WorkbenchList WorkshopListUsage inspect_workflow
@@ -55,12 +56,14 @@ LEAST = {
         WorkbenchOpen
         WorkbenchTableDescribe WorkbenchTableQuery WorkbenchTableReadRows WorkbenchTableStats
         WorkshopGetConversation WorkshopGetMetrics WorkshopGetPlan WorkshopGetProposal
-        WorkshopGetState WorkshopGetToolLog WorkshopGetToolLogEntry WorkshopGetRunUsage WorkshopGetUsage
+        WorkshopGetState WorkshopGetToolLog WorkshopGetToolLogEntry WorkshopGetRunUsage
+        WorkshopGetUsage
         WorkshopGetWorkflowInputs ReviewListChanges ReviewListComments""",
     "write": """
         CheckpointCreate CheckpointPin ContextDelete ContextProcess ContextUpdateDirect DigestClear
         DigestRefresh DigestSet DraftCreate DraftDeletePath DraftDiscard DraftFolder DraftRenamePath
-        DraftRescan DraftRestoreRevision DraftRevertPath DraftUndo RailsGapResolve RailsRunBranch RailsRunFork
+        DraftRescan DraftRestoreRevision DraftRevertPath DraftUndo RailsGapResolve RailsRunBranch
+        RailsRunFork
         RailsRunSetContext RailsRunSetPreferences RailsUserInputRecord
         ReviewSetDeletionConfirmations WorkbenchSetDefaultModel WorkshopApplyProposal
         WorkshopAddNote WorkshopCancelRun WorkshopDismissProposal

@@ -106,7 +106,7 @@ def test_mode_and_inputs_are_changed_from_outside(backshop):
     assert backshop("session", "start", "--title", "Notes")[0] == 0
 
 
-@pytest.mark.rule("R8.21", "R8.35", "S4.2")
+@pytest.mark.rule("R8.21", "R8.35", "S4.2", "R10.11", "R10.13")
 def test_a_person_answers_what_a_step_asks_of_them(backshop, tmp_path):
     choice = {"id": "where", "reason": "needs_user_choice", "prompt": "Where?", "contextKey": "to"}
     asking = flow(
@@ -118,12 +118,19 @@ def test_a_person_answers_what_a_step_asks_of_them(backshop, tmp_path):
     (tmp_path / "home" / "workflows" / "user.ask.json").write_text(json.dumps(asking))
     ref = json.loads(backshop("run", "start", "user.ask", "--json")[1])["session"]["resumeRef"]
     blocked = backshop("run", "continue", ref, "--notes", "did one")
+    waiting = backshop("run", "waiting")
     approved = backshop("run", "answer", ref, "approved")
+    listed = backshop("run", "list", "--status", "in_progress")
+    root = json.loads(backshop("run", "graph", ref, "--json")[1])["nodes"][0]["nodeId"]
     second = backshop("run", "continue", ref, "--done")
     silent = backshop("run", "answer", ref, "provided", "--input", "where")
     given = backshop("run", "answer", ref, "provided", "--input", "where", "--summary", "prod")
     third = backshop("run", "continue", ref, "--notes", "did two")
+    branched = backshop("run", "branch", root, "--note", "elsewhere")
 
+    assert f"{ref}  approval    approval" in waiting[1]
+    assert ref in listed[1]
+    assert f"resume {ref}" in branched[1]
     assert f"backshop run answer {ref} --input approval" in blocked[1]
     assert approved[0] == given[0] == 0
     assert "Two [two]" in second[1]

@@ -26,7 +26,7 @@ PARTS = {  # of pages, fetched by scripts, and what is no page
     *("/bench/{bench_id}/transcript", "/bench/{bench_id}/turn/{turn_id}"),
     *("/bench/{bench_id}/tool/{entry_id}", "/bench/{bench_id}/review/file"),
     "/bench/{bench_id}/review/choices",
-    *("/settings/disk", "/settings/usage", "/studio/list"),
+    *("/settings/disk", "/settings/usage", "/studio/list", "/studio/parts"),
     *("/studio/run/{run_id}/graph", "/studio/node/{node_id}"),
     "/bench/{bench_id}/preview/{version}/{index}/{scale}/{path:path}",
     "/studio/session/{session_id}/export/{format}",

@@ -95,7 +95,7 @@ def test_sessions_are_found_filtered_and_grouped_by_workspace(served, ann, new_p
     project.mkdir()
     ann.start("user.review", goal="Tidy the cellar", workspacePath=str(project))
     ann.start("user.review", goal="Paint the door")
-    page = new_page("/studio")
+    page = new_page("/studio/sessions")
 
     assert page.get_by_role("region", name="cellar").get_by_text("Tidy the cellar").is_visible()
     page.get_by_label("Search").fill("paint door")
@@ -128,8 +128,11 @@ def test_a_run_is_drawn_with_its_branches_blocks_and_checkpoints(served, told, n
 
     assert page.locator("a.box.checkpoint").count() == 1
     assert page.locator("a.box.blocked_attempt").count() == 2
-    assert page.locator("a.box.current").get_attribute("aria-label") == (
-        "blocked attempt: Verdict, blocked, preferred tip"
+    expect(page.locator("a.box.current")).to_have_attribute(
+        "aria-label",
+        re.compile(
+            "^blocked attempt: Verdict, blocked, where the run stands, .* after the one before"
+        ),
     )
     assert "branch" in (box(page, "Again?").last.get_attribute("aria-label") or "")
     assert page.locator("a.box.ghost").count() == 0
@@ -142,7 +145,7 @@ def test_a_run_is_drawn_with_its_branches_blocks_and_checkpoints(served, told, n
     assert float(page.locator("svg.graph").get_attribute("width")) == pytest.approx(width * 1.25, 1)
 
 
-@pytest.mark.rule("U6.2", "R10.5", "R10.6")
+@pytest.mark.rule("U6.2", "U6.10", "R10.5", "R10.6")
 def test_a_node_shows_all_that_is_known_of_it(served, told, new_page):
     first, _ = told
     page = new_page(run_of(first))
@@ -153,20 +156,14 @@ def test_a_node_shows_all_that_is_known_of_it(served, told, new_page):
     assert node.get_by_text("Risk is low.").is_visible()
     assert node.get_by_role("cell", name="H", exact=True).is_visible()
     assert node.get_by_text("Do probe.").is_visible()
-    node.get_by_text("Decision trace").click()
+    node.get_by_text("Why it went this way").click()
     assert node.get_by_text("skipped step").first.is_visible()
     node.get_by_text("Attempts (").click()
     assert node.get_by_text("advanced").count() == 2
     call = json.loads(node.locator("pre").first.inner_text())
     assert call["tool"] == "continue_workflow"
     assert call["arguments"]["stateToken"].startswith("st.v1.")
-    node.get_by_role("link", name="Fork from here").click()
-    text = page.locator("#fork-text").inner_text()
-    token = json.loads(text[text.index("\n{") :])["arguments"]["ackToken"]
-    agent = Agent(served.shop.rails)
-    agent.answer("continue_workflow", ackToken=token, output={"notesMarkdown": "forked"})
-    graph = served.call("RailsRunGet", runId=first["session"]["runId"])
-    assert graph["edges"][-1]["cause"] == "intentional_fork"
+    assert node.get_by_text("after the one before it").is_visible()
 
 
 @pytest.mark.rule("U6.2", "S7.3", "U7.2")
@@ -178,7 +175,7 @@ def test_the_graph_is_walked_by_keys_alone(served, told, new_page):
     def focused() -> str:
         return str(page.evaluate("document.activeElement.getAttribute('aria-label')"))
 
-    assert "preferred tip" in focused()
+    assert "where the run stands" in focused()
     page.keyboard.press("Home")
     assert "Triage" in focused()
     page.keyboard.press("ArrowDown")
@@ -194,7 +191,7 @@ def test_the_graph_is_walked_by_keys_alone(served, told, new_page):
     assert page.evaluate("document.activeElement.id") == "node"
     page.locator("a.box[tabindex='0']").focus()
     page.keyboard.press("End")
-    assert "preferred tip" in focused()
+    assert "where the run stands" in focused()
 
 
 @pytest.mark.rule("U6.3", "R7.26")
@@ -232,7 +229,7 @@ def test_an_advance_by_another_program_appears_within_a_second(served, ann, new_
     page.locator("#node").get_by_role("heading", name="Pass 1").wait_for()  # it followed the tip
 
 
-@pytest.mark.rule("U6.4", "R10.6", "C64")
+@pytest.mark.rule("U6.4", "U6.14", "R10.6", "C64")
 def test_the_person_approves_and_the_agent_goes_on(served, ann, told, new_page):
     first, waiting = told
     page = new_page(run_of(first))
@@ -240,12 +237,17 @@ def test_the_person_approves_and_the_agent_goes_on(served, ann, told, new_page):
     node.get_by_label("Say why (optional)").fill("Looks fine.")
     node.get_by_role("button", name="Approve").click()
     node.get_by_text("approved", exact=True).wait_for()
+    page.locator("a.box.current.answered").wait_for()
 
+    assert node.get_by_text("Looks fine.").count() == 1
+    assert node.get_by_role("button", name="Approve").count() == 0
+    assert page.locator("#run-status").inner_text() == "in progress"
+    assert page.evaluate("document.activeElement.id") == "node"
     assert ann.go(waiting, "ready")["pending"]["stepId"] == "report"  # what was approved
     page.locator("a.box.current").filter(has_text="Report").wait_for()
 
 
-@pytest.mark.rule("U6.4", "U1.4")
+@pytest.mark.rule("U6.4", "U6.15", "U1.4")
 def test_mode_keep_export_delete_and_import_work_from_the_pages(served, ann, new_page, tmp_path):
     first = ann.start("user.review", goal="Move house", context={"ticket": "T"})
     session = first["session"]["sessionId"]
@@ -276,7 +278,8 @@ def test_mode_keep_export_delete_and_import_work_from_the_pages(served, ann, new
     page.get_by_label("Bundle file").set_input_files(bundle)
     expect(page.locator("#bundle")).to_have_value(re.compile("bundleSchemaVersion"))
     page.get_by_role("dialog").get_by_role("button", name="Import").click()
-    page.get_by_role("link", name="Move house").wait_for()
+    page.get_by_role("link", name="Open the session").click()
+    page.get_by_role("heading", name="Move house").first.wait_for()
     row = served.call("RailsSessionGet", sessionId=session)
     assert row["origin"]["sessionId"] == session
 
@@ -364,7 +367,7 @@ def test_a_wish_is_allowed_and_an_agents_word_is_shown_as_such(served):
     assert again.status_code == 422
 
 
-@pytest.mark.rule("U6.3", "R10.3", "R10.10")
+@pytest.mark.rule("U6.3", "U6.12", "R10.3", "R10.10")
 def test_the_timeline_has_a_lane_for_each_run_and_one_for_notes(served, ann, new_page):
     made = ann.answer("start_session", title="Two things at once").structured
     one = ann.start("user.review", goal="First", sessionToken=made["sessionToken"])
@@ -380,6 +383,17 @@ def test_the_timeline_has_a_lane_for_each_run_and_one_for_notes(served, ann, new
 
     assert page.locator(".lane-name").all_text_contents() == ["First", "Second", "Session notes"]
     assert page.locator(".mark").count() == 4
+    assert page.locator(".moments li").count() == 4
+    page.locator("a.moment[tabindex='0']").focus()
+    page.keyboard.press("ArrowRight")
+    label = str(page.evaluate("document.activeElement.getAttribute('aria-label')"))
+    assert re.fullmatch(r"Triage, .*s, then at Pass 1, [-0-9]+ [:0-9]+ UTC", label)
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("document.activeElement.dataset.lane") == "1"
+    page.set_viewport_size({"width": 390, "height": 800})
+    assert not page.locator("svg.timeline").is_visible()
+    assert page.locator(".moments li").nth(3).is_visible()
+    page.set_viewport_size({"width": 1280, "height": 800})
     page.locator("svg.timeline a").first.click()
     page.wait_for_url("**/studio/run/run_*")
     page.go_back()
@@ -443,6 +457,7 @@ def pages(ann):
     session = f"/studio/session/{first['session']['sessionId']}"
     return [
         "/studio",
+        "/studio/sessions",
         session,
         f"{session}?view=timeline",
         f"{session}/read",

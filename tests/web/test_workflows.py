@@ -106,6 +106,35 @@ def test_building_blocks_go_in_at_the_caret_and_copies_get_their_own_id(served, 
 
 
 @pytest.mark.needs("browser")
+@pytest.mark.rule("U6.21")
+def test_the_editor_numbers_lines_marks_findings_and_lets_the_keyboard_out(
+    served, folder, new_page
+):
+    page = new_page("/workflows/new", own=True)
+    page.on("dialog", lambda dialog: dialog.accept())
+    source = page.get_by_label("Definition, YAML or JSON")
+    source.fill(BROKEN)
+    marked = page.locator("#gutter .error")
+    marked.first.wait_for()
+    lines = marked.all_text_contents()
+    source.press("Control+End")
+    source.press("Tab")
+    source.press("Shift+Tab")
+    source.press("Tab")
+    indented = source.input_value()
+    page.get_by_label("Insert", exact=True).select_option(label="a step you approve")
+    inserted = source.input_value()
+    source.press("Escape")
+    source.press("Tab")
+
+    assert "8" in lines
+    assert page.locator("#gutter div").count() == len(inserted.split("\n"))
+    assert indented == BROKEN + "  "
+    assert "kind: human_approval" in inserted
+    assert page.evaluate("document.activeElement.id") != "source"
+
+
+@pytest.mark.needs("browser")
 @pytest.mark.rule("U6.5", "R3.10")
 def test_a_workflow_of_ones_own_is_deleted_after_a_question(served, folder, new_page):
     served.call("RailsWorkflowNew", workflowId="user.passing", target="user")
@@ -128,7 +157,7 @@ def test_a_run_leads_to_the_text_it_keeps_and_says_when_its_source_has_changed(
     changed = flow(step("one", prompt="Another text."), step("two"))
     (folder / "flow.json").write_text(json.dumps(changed), encoding="utf-8")
     page = new_page(f"/studio/run/{first['session']['runId']}")
-    page.get_by_role("link", name="as pinned").click()
+    page.get_by_role("link", name="as it was at the start").click()
     page.get_by_text("its source differs by now").wait_for()
     page.get_by_text("Compiled form").click()
     kept = page.locator("details[open] pre").inner_text()

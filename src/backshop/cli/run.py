@@ -16,7 +16,7 @@ from .door import Door, DoorGroup, clean, clean_lines, given, pass_door, read_te
 
 if TYPE_CHECKING:
     from backshop.app import Backshop
-    from backshop.rails import answers, run_view
+    from backshop.rails import answers, run_view, runs_view, studio_answers
 
 _MODES = ("guided", "full_auto_stop_on_user_deps", "full_auto_never_stop")
 _RISKS = ("conservative", "balanced", "aggressive")
@@ -179,6 +179,68 @@ def fork(door: Door, node_id: str) -> None:
     door.ask(Studio.run_fork, requests.NodeGet(node_id=node_id), _step)
 
 
+@run.command()
+@click.argument("node_id", metavar="NODE")
+@click.option("--note", help="What is to be done differently; the agent reads it.")
+@pass_door
+def branch(door: Door, node_id: str, note: str | None) -> None:
+    """Begin a branch at NODE; whoever resumes the run goes on there."""
+    from backshop.rails import Studio
+    from backshop.rails import studio_requests as requests
+
+    request = decode(requests.RunBranch, given(nodeId=node_id, note=note))
+    door.ask(
+        Studio.run_branch,
+        request,
+        lambda made: f"{made.node_id}\nsay to an agent: resume {made.resume.resume_ref}",
+    )
+
+
+@run.command("list")
+@click.option("--status", help="Only runs in this state.")
+@click.option("--workflow", "workflow_id", help="Only runs of this workflow.")
+@click.option("--workspace", help="Only runs in this workspace, by its name.")
+@click.option("--agent", help="Only runs where this agent acted last, as `mcp:NAME`.")
+@click.option("--at-work", is_flag=True, help="Only where an agent acted within the last minutes.")
+@click.option("--query", help="Words of title, step, workflow or resume ref.")
+@click.option("--limit", default=50, show_default=True)
+@pass_door
+def list_(
+    door: Door,
+    status: str | None,
+    workflow_id: str | None,
+    workspace: str | None,
+    agent: str | None,
+    at_work: bool,
+    query: str | None,
+    limit: int,
+) -> None:
+    """List runs of all sessions, the most recently used first."""
+    from backshop.rails import Studio
+    from backshop.rails import studio_requests as requests
+
+    request = given(
+        status=status,
+        workflowId=workflow_id,
+        workspace=workspace,
+        agent=agent,
+        atWork=at_work,
+        query=query,
+        limit=limit,
+    )
+    door.ask(Studio.runs_list, decode(requests.RunsList, request), _runs)
+
+
+@run.command()
+@pass_door
+def waiting(door: Door) -> None:
+    """List what waits for a person; `run answer` answers it."""
+    from backshop.rails import Studio
+    from backshop.rails import studio_requests as requests
+
+    door.ask(Studio.waiting_list, requests.WaitingList(), _waiting)
+
+
 @run.command("set")
 @click.argument("run_ref", metavar="RUN")
 @click.option("--context", type=Json(), help="Inputs to set; null deletes a key.")
@@ -284,6 +346,33 @@ def _step(recorded: dict[str, object]) -> str:
     lines += [clean_lines(pending.prompt.rstrip("\n"))]
     lines += ["", f"then: backshop run continue {place.resume_ref} --notes '…'"]
     return "\n".join(lines)
+
+
+def _runs(found: runs_view.RunsFound) -> str:
+    if not found.runs:
+        return "no runs"
+    rows = [
+        (one.resume_ref, one.status, one.agent or "", one.last_activity, one.title or "")
+        for one in found.runs
+    ]
+    return table(rows, ("run", "status", "agent", "last activity", "title"))
+
+
+def _waiting(found: studio_answers.WaitingListed) -> str:
+    if not found.waiting:
+        return "nothing waits for you"
+    rows = [
+        (
+            one.resume_ref,
+            one.kind,
+            one.input.id if one.input else "",
+            one.since,
+            one.title or "",
+            one.text,
+        )
+        for one in found.waiting
+    ]
+    return table(rows, ("run", "waits with", "input", "since", "title", "what"))
 
 
 def _graph(found: run_view.RunGraph) -> str:

@@ -251,7 +251,7 @@ def _mark(one: session_view.Moment, name: str, lane: int, begin: int, end: int) 
     now = "" if one.run_id is None else f"then at {one.title}"
     words = KINDS.get(one.node_kind, "")
     room = end - begin
-    shown = cut(title, room // CHAR_WIDTH) if room >= LABEL_LEAST else ""
+    shown = cut(title, (room - 3 * DOT) // CHAR_WIDTH) if room >= LABEL_LEAST else ""
     said = [words, title, took, now, _clock(one.at)]
     return Mark(
         x=end,

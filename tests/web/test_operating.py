@@ -1,0 +1,219 @@
+"""Studio for operators: what waits, who is at work, filters, branches, time (U6)."""
+
+from __future__ import annotations
+
+import json
+import re
+from contextlib import closing
+from types import SimpleNamespace
+
+import pytest
+from playwright.sync_api import expect
+from tests.rails.agent import Agent
+from tests.rails.workflows import flow, step
+
+from backshop.base.acting import agent_acting
+from backshop.web.timeline import lasted, timeline
+
+EVIL = "<img src=x onerror='window.taken = 1'>"
+COLOUR = {
+    "id": "colour",
+    "reason": "needs_user_choice",
+    "choiceKind": "preference_tradeoff",
+    "prompt": f"Which colour? {EVIL}",
+    "options": ["red", "green"],
+}
+LEASE = flow(
+    step("draft", title="Draft"),
+    step("sign", title="Sign", requireConfirmation={"kind": "human_approval"}),
+    step("paint", title="Paint", userInputs=[COLOUR]),
+    step("end", title="End"),
+    name="user.lease",
+)
+
+
+@pytest.fixture(scope="module")
+def ann(served):
+    folder = served.shop.config.home / "workflows"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "lease.json").write_text(json.dumps(LEASE), encoding="utf-8")
+    return Agent(served.shop.rails)
+
+
+@pytest.mark.needs("browser")
+@pytest.mark.rule("U6.13", "U6.16", "U6.17", "R10.11")
+def test_what_waits_comes_first_is_answered_there_and_is_true_at_once(served, ann, new_page):
+    with agent_acting("mcp:claude-code"):
+        signing = ann.go(ann.start("user.lease", goal="Rent the shop"), "Drafted.")
+        blocked = ann.go(signing, f"Page 2 changed. {EVIL}")
+    page = new_page("/studio")
+    waits = page.locator("#waits")
+    item = waits.locator(".wait").filter(has_text="Rent the shop")
+    handed = item.get_by_text("Page 2 changed.").inner_text()
+    at_work = page.locator("#at-work").inner_text()
+    item.get_by_label("Say why (optional)").fill("Fine with me.")
+    item.get_by_role("button", name="Approve").click()
+    item.wait_for(state="detached")
+    expect(page.locator("#runs").get_by_role("row", name="Rent the shop")).to_contain_text(
+        "in progress"
+    )
+    focused = page.evaluate("document.activeElement.id")
+    with agent_acting("mcp:claude-code"):
+        ann.go(blocked, f"Page 2 changed. {EVIL}")  # which makes the next question wait
+    asked = waits.locator(".wait").filter(has_text="Which colour?")
+    asked.get_by_label("Your answer").select_option("green")
+    asked.get_by_role("button", name="Answer").click()
+    asked.wait_for(state="detached")
+    tip = served.call("RailsRunGet", runId=blocked["session"]["runId"])["preferredTip"]
+    said = served.call("RailsNodeGet", nodeId=tip)["inputs"][0]
+
+    assert EVIL in handed
+    assert "claude-code in Rent the shop, at “Sign”" in at_work
+    assert focused == "waits-heading"
+    assert (said["decision"], said["summary"]) == ("provided", "green")
+    assert page.evaluate("window.taken") is None
+
+
+@pytest.mark.needs("browser")
+@pytest.mark.rule("U6.18", "R10.12")
+def test_a_branch_is_made_on_the_page_and_says_how_to_go_on(served, ann, new_page):
+    first = ann.start("user.lease", goal="Two ways")
+    ann.go(first, "Drafted.")
+    run = first["session"]["runId"]
+    root = served.call("RailsRunGet", runId=run)["nodes"][0]["nodeId"]
+    page = new_page(f"/studio/run/{run}?node={root}")
+    page.get_by_role("link", name="Fork from here").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("What should be different?").fill("Shorter.")
+    dialog.get_by_role("button", name="Make the branch").click()
+    page.get_by_role("heading", name="A branch begins here").wait_for()
+    call = json.loads(page.locator("#node pre").first.inner_text())
+    there = ann.call("continue_workflow", call["arguments"])
+    notice = page.locator(".studio-main .notice").inner_text()
+
+    assert page.locator("a.box.current.checkpoint").count() == 1
+    assert "The branch is made" in notice
+    assert there["pending"]["stepId"] == "draft"
+    assert there["recap"]["entries"][-1]["notesMarkdown"].endswith("Shorter.")
+
+
+@pytest.mark.rule("U6.13", "U6.15", "U6.18", "U1.4")
+def test_answers_branches_and_imports_work_as_plain_posts_and_are_confirmed(served, ann):
+    first = ann.start("user.lease", goal="No scripts", preferences={"autonomy": "guided"})
+    blocked = ann.go(ann.go(first, "Drafted."), "Ready.")
+    session, run = first["session"]["sessionId"], first["session"]["runId"]
+    shown = served.call("RailsRunGet", runId=run)
+    bundle = served.call("RailsSessionExport", sessionId=session)["text"]
+    node, origin = f"/studio/node/{shown['preferredTip']}", {"origin": served.address}
+    answer = {"inputId": "approval", "decision": "approved", "next": "/studio"}
+    with closing(served.client()) as client:
+        client.headers["accept"] = "text/html"
+        answered = client.post(f"{node}/input", data=answer, headers=origin)
+        front = client.get(answered.headers["location"]).text
+        again = client.get("/studio").text
+        branch = client.post(f"/studio/node/{shown['nodes'][0]['nodeId']}/fork", headers=origin)
+        brought = client.post("/studio/import", data={"bundle": bundle}, headers=origin)
+        arrived = client.get(brought.headers["location"]).text
+        damaged = client.post("/studio/import", data={"bundle": "{}"}, headers=origin)
+
+    assert answered.headers["location"] == "/studio"
+    assert "Recorded; the agent goes on with its next call" in front
+    assert "Recorded; the agent" not in again  # said once
+    assert re.search(rf"^/studio/run/{run}.node=node_", branch.headers["location"])
+    assert "Imported: this is the session that was in the bundle" in arrived
+    assert damaged.status_code >= 400
+    assert ann.go(blocked, "Ready.")["pending"]["stepId"] == "paint"
+
+
+@pytest.mark.rule("U6.19", "U6.20", "U1.4", "R10.13")
+def test_filters_stand_in_the_address_with_their_counts(served, ann, tmp_path):
+    project = tmp_path / "cellar"
+    project.mkdir()
+    with agent_acting("mcp:zed"):
+        ann.start("user.lease", goal="Tidy the wine", workspacePath=str(project))
+    ann.start("user.lease", goal="Count the bottles")
+    with closing(served.client()) as client:
+
+        def listed(**query: str) -> str:
+            text = client.get("/studio", params=query).text
+            return text[text.index('id="runs"') :]
+
+        agent = listed(agent="mcp:zed", when="24")
+        place = listed(workspace="cellar", q="wine")
+        status = listed(agent="mcp:zed", status="complete")
+        whole = client.get("/studio", params={"agent": "mcp:zed"}).text
+
+    for found in (agent, place):
+        assert "Tidy the wine" in found
+        assert "Count the bottles" not in found
+    assert "Nothing fits" in status
+    assert '<option value="mcp:zed" selected>zed (1)</option>' in whole
+    assert 'href="/studio?agent=mcp%3Azed&amp;status=in_progress">In progress' in whole
+    assert re.search(r'In progress <span class="place-count">1</span>', whole)
+
+
+@pytest.mark.rule("U6.10", "U6.11", "U6.18", "M13.7")
+def test_a_run_of_the_built_in_agent_shows_tokens_and_leads_to_its_workshop(served):
+    bench = served.bench("Notes", {"notes.md": "# Notes\n"})
+    served.call("WorkshopSwitchModel", workbench_id=bench, model_id="scripted:demo")
+    sent = served.call("WorkshopSendUserMessage", workbench_id=bench, text="Say hello.")
+    served.call("WorkshopRunAgent", workbench_id=bench, message_id=sent["message_id"])
+    run = next(one for one in served.call("RailsRunsList")["runs"] if one["driver"] == "builtin")
+    graph = served.call("RailsRunGet", runId=run["runId"])
+    total = served.call("WorkshopGetRunUsage", run_id=run["runId"])
+    with closing(served.client()) as client:
+        text = client.get(f"/studio/run/{run['runId']}").text
+        fork = client.get(f"/studio/node/{graph['nodes'][0]['nodeId']}/fork").text
+        posted = client.post(
+            f"/studio/node/{graph['nodes'][0]['nodeId']}/fork", headers={"origin": served.address}
+        )
+    used = sum(total["usage"][key] for key in ("input_tokens", "output_tokens"))
+    each = re.findall(r'aria-label="[^"]*?([0-9,]+) tokens"', text)
+
+    assert sum(int(one.replace(",", "")) for one in each) == used
+    assert f'href="/bench/{bench}"' in text
+    assert "Go on in the Workshop" in fork
+    assert posted.status_code >= 400
+
+
+@pytest.mark.rule("U6.12")
+def test_idle_time_is_drawn_short_and_said_and_branches_stand_apart():
+    def moment(at: str, began: str | None, name: str) -> SimpleNamespace:
+        return SimpleNamespace(
+            at=f"2026-01-01T{at}.000Z",
+            began_at=f"2026-01-01T{began}.000Z" if began else None,
+            run_id="run_1",
+            node_id=name,
+            node_kind="step",
+            title=name,
+            completed=name,
+        )
+
+    run = SimpleNamespace(run_id="run_1", title="Work", workflow_id="w")
+    session = SimpleNamespace(
+        run_list=(run,),
+        timeline=(
+            moment("10:00:00", None, "a"),
+            moment("10:00:10", "10:00:00", "b"),
+            moment("10:00:30", "10:00:10", "c"),
+            moment("16:00:30", "10:00:30", "d"),
+            moment("16:00:40", "10:00:10", "branch"),
+        ),
+    )
+    drawn = timeline(session)
+    near = timeline(session, zoom=4)
+    places = [one.x for one in drawn.marks]
+
+    assert [one.text for one in drawn.pauses] == ["6 h"]
+    assert places[2] - places[1] == pytest.approx(2 * (places[1] - places[0]), abs=2)
+    assert places[3] - places[2] == drawn.pauses[0].width
+    assert len({one.y for one in drawn.marks}) == 2
+    assert near.marks[1].x - near.marks[0].x > 3 * (places[1] - places[0])
+    assert [lasted(ms) for ms in (40, 1400, 12_000, 125_000, 11_520_000, 187_200_000)] == [
+        "40 ms",
+        "1.4 s",
+        "12 s",
+        "2 min 5 s",
+        "3 h 12 min",
+        "2 d 4 h",
+    ]
