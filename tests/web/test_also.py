@@ -33,7 +33,7 @@ def test_the_page_of_a_deck_names_what_changed_beside_its_shapes(served):
     Drafting(served, bench).put({"p.pptx": master})
 
     with served.client() as client:
-        page = client.get(f"/bench/{bench}/review?file=p.pptx").text
+        page = client.get(f"/bench/{bench}/review?file=p.pptx&as=changes").text
 
     assert "Also changed" in page
     assert "theme theme1.xml: " in page
@@ -49,8 +49,8 @@ def test_a_tracked_change_is_shown_with_author_and_time_in_viewer_and_review(ser
     Drafting(served, bench).put({"b.docx": tracked})
 
     with served.client() as client:
-        viewed = client.get(f"/bench/{bench}/file/a.docx").text
-        reviewed = client.get(f"/bench/{bench}/review?file=b.docx").text
+        viewed = client.get(f"/bench/{bench}/file/a.docx?as=text").text
+        reviewed = client.get(f"/bench/{bench}/review?file=b.docx&as=changes").text
 
     said = "inserted “new ” by Ann, 2026-01-02T03:04:05Z"
     assert f"Tracked change: {said}" in viewed
@@ -87,7 +87,7 @@ def test_the_page_of_a_workbook_names_formulas_without_a_result_and_why(served):
     Drafting(served, bench).use("xlsx_operations", path="w.xlsx", operations=[change])
 
     with served.client() as client:
-        page = client.get(f"/bench/{bench}/review?file=w.xlsx").text
+        page = client.get(f"/bench/{bench}/review?file=w.xlsx&as=changes").text
 
     assert "1 formula cell without a result" in page
     assert "S!B1: TODAY gives another value every time" in page

@@ -15,9 +15,9 @@ pytestmark = pytest.mark.needs("browser")
 KINDS = {
     "notes.md": "table.lines",
     "sales.csv": "table.grid",
-    "ledger.xlsx": ".sheet-grid .grid-cell",
-    "report.docx": ".doc-section",
-    "deck.pptx": "svg.slide",
+    "ledger.xlsx": ".desk[data-kind=sheet] .drawing",
+    "report.docx": ".desk .paper-mark",
+    "deck.pptx": ".desk[data-kind=slides] .drawing",
     "chart.png": ".pictures img",
     "contract.pdf": ".pictures img",
     "blob.bin": ".facts-beside",
@@ -35,8 +35,8 @@ def draft(served):
 def opened(draft, new_page):
     """Open the review on a file and wait until its scripts are there."""
 
-    def make(path: str | None = None, **options):
-        query = f"?file={quote(path)}" if path else ""
+    def make(path: str | None = None, way: str = "", **options):
+        query = f"?file={quote(path)}{'&as=' if way else ''}{way}" if path else ""
         page = new_page(f"/bench/{draft.id}/review{query}", **options)
         page.wait_for_selector("body[data-ready=yes]")
         return page
@@ -118,7 +118,7 @@ def test_text_is_unified_or_side_by_side_with_words_marked_and_context_folded(op
 
 @pytest.mark.rule("U4.2", "B12.9")
 def test_changed_cells_are_marked_in_the_sheet_and_listed(opened):
-    page = opened("ledger.xlsx")
+    page = opened("ledger.xlsx", "changes")
     page.wait_for_selector(".grid-cell.marked")
     marked = page.locator(".grid-cell.marked").first.get_attribute("title")
 
@@ -137,13 +137,14 @@ def test_changed_cells_are_marked_in_the_sheet_and_listed(opened):
 
 @pytest.mark.rule("U4.2", "U4.3", "B12.14")
 def test_documents_and_slides_show_what_went_and_came(opened):
-    page = opened("report.docx")
+    page = opened("report.docx", "changes")
     gone = page.locator(".doc-section del").all_inner_texts()
     come = page.locator(".doc-section ins").all_inner_texts()
     page.get_by_role("link", name="Pages").click()
     page.wait_for_selector("#file-view .notice, #file-view .pictures")
     pictures = page.locator("#file-view .notice").all_inner_texts() or ["drawn"]
     page.locator('#changes [data-path="deck.pptx"]').click()
+    page.get_by_role("link", name="Changes", exact=True).click()
     page.wait_for_selector("svg.slide")
     changed = page.locator("svg.slide .shape.changed").count()
     page.locator(".slide-strip a", has_text="Risks").click()
@@ -167,7 +168,7 @@ def test_a_link_put_under_the_same_words_is_shown_with_its_address(served, new_p
     change = {"op": "set_table_cells", "table": 0, "cells": [cell]}
     draft.use("docx_operations", path="d.docx", operations=[change])
 
-    page = new_page(f"/bench/{draft.id}/review?file=d.docx")
+    page = new_page(f"/bench/{draft.id}/review?file=d.docx&as=changes")
     page.wait_for_selector("body[data-ready=yes]")
 
     shown = page.locator(".doc-block.format td .formats").all_inner_texts()
@@ -235,6 +236,10 @@ def test_no_view_has_a_serious_accessibility_fault(opened, scheme):
         page.wait_for_selector(f'.reviewed[data-path="{path}"]')
         page.wait_for_selector(shown)
         assert violations(page) == [], path
+        if (way := page.get_by_role("link", name="Changes", exact=True)).is_visible():
+            way.click()
+            page.locator("#file-view:not([aria-busy])").wait_for()
+            assert violations(page) == [], path
 
 
 @pytest.mark.rule("U4.1", "B13.5", "B9.15", "U1.4")
@@ -280,6 +285,7 @@ def test_the_review_works_without_scripts(served, new_page):
     page.get_by_role("link", name="obsolete.txt").click()
     page.get_by_role("button", name="Agree to the deletion").click()
     page.get_by_role("link", name="ledger.xlsx").click()
+    page.get_by_role("link", name="Changes", exact=True).click()
     cells = page.locator(".cell-list tr").count()
     page.get_by_role("navigation", name="Changed sheets").get_by_role("link", name="Ledger").click()
     sheet = page.get_by_role("region", name="Sheet Ledger")
@@ -334,13 +340,13 @@ def test_inserted_rows_are_told_and_their_heads_marked(served, new_page):
     ]
     draft.use("xlsx_operations", path="b.xlsx", operations=lines)
     page = new_page()
-    page.goto(f"{served.address}/bench/{bench}/review?file=b.xlsx")
+    page.goto(f"{served.address}/bench/{bench}/review?file=b.xlsx&as=changes")
     page.locator(".grid-rowhead.marked").first.wait_for()
 
     told = page.locator(".lines-moved li").all_inner_texts()
     heads = page.locator(".grid-rowhead.marked").all_inner_texts()
     with served.client() as client:
-        plain = client.get(f"/bench/{bench}/review", params={"file": "b.xlsx"}).text
+        plain = client.get(f"/bench/{bench}/review", params={"file": "b.xlsx", "as": "changes"}).text
 
     assert told == ["+ S: row 4 inserted", "− S: row 8 removed item 8, 1, =B8*2"]
     assert [text.split() for text in heads] == [
@@ -373,7 +379,7 @@ def test_two_thousand_changed_files_scroll_smoothly(served, new_page, scaled):
 
 @pytest.mark.rule("U2.4", "S7.3")
 def test_nothing_is_told_by_colour_alone(opened):
-    page = opened("ledger.xlsx")
+    page = opened("ledger.xlsx", "changes")
     signs = set(page.locator("#changes .change-sign").all_inner_texts())
     words = {text.strip(" :") for text in page.locator("#changes .unseen").all_text_contents()}
     cells = page.locator(".grid-cell.marked")

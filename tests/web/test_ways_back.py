@@ -29,7 +29,7 @@ def test_header_badges_and_marks_agree_about_every_changed_cell(served, new_page
     names = ["First", "Second", "Third"]
     bench = served.bench("Many", {"big.xlsx": workbook(names, 400, 0)})
     Drafting(served, bench).put({"big.xlsx": workbook(names, 400, 1)})
-    page = new_page(f"/bench/{bench}/review?file=big.xlsx")
+    page = new_page(f"/bench/{bench}/review?file=big.xlsx&as=changes")
     page.wait_for_selector("body[data-ready=yes]")
     page.locator(".grid-cell.marked").first.wait_for()
 

@@ -34,8 +34,8 @@ from .events import events
 from .files import download, download_all, upload
 from .markdown import rendered
 from .pages.kit import THEME_COOKIE, THEMES
-from .render import static_file, version
 from .render import page as render
+from .render import static_file, version
 from .rpc import read_body, rpc
 from .security import Door, Login, WebGate, cookie_of
 from .site import Site, fault_response, waiting, wants_page

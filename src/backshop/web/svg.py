@@ -1,4 +1,4 @@
-"""Drawings of our own as pages take them in: in them nothing runs and nothing leads elsewhere (U8.4).
+"""Drawings of our own as pages take them in: nothing in them runs or leads elsewhere (U8.4).
 
 The writer of drawings makes no other markup (F43.3); this holds if it ever should.
 """

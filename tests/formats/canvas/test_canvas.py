@@ -13,6 +13,7 @@ from PIL import Image
 
 from backshop.formats.canvas import face as faces
 from backshop.formats.canvas.bitmap import bitmap
+from backshop.formats.canvas.face_folder import faces_folder
 from backshop.formats.canvas.figure import Box, Canvas, Gradient, Group, Path, Picture, Stroke, Text
 from backshop.formats.canvas.raster import png
 from backshop.formats.canvas.svg import svg
@@ -58,7 +59,7 @@ def test_bundled_faces_are_the_files_that_were_taken():
         )
     )
     for family in ("Carlito", "Caladea", "Arimo", "Tinos", "Cousine"):
-        files = sorted(faces.folder().glob(f"{family.lower()}-*.woff2"), key=lambda one: one.name)
+        files = sorted(faces_folder().glob(f"{family.lower()}-*.woff2"), key=lambda one: one.name)
         whole = hashlib.sha256(b"".join(one.read_bytes() for one in files)).hexdigest()
         assert said[family] == whole
 

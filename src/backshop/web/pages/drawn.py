@@ -18,7 +18,7 @@ from .kit import Visit
 from .outline import SHOWN_MAX, Entry, Outline
 
 Data = Mapping[str, Any]
-KINDS = ("xlsx", "docx", "odt", "pptx")
+PICTURED = ("xlsx", "docx", "odt", "pptx")
 """The kinds of files that have a picture."""
 SHAPES = {"xlsx": "grid", "docx": "text", "odt": "text", "pptx": "page"}
 """What their skeletons look like."""

@@ -92,7 +92,7 @@ def _tab(shown: Shown, pair: Data, is_current: bool) -> Tab:
         href=shown.link(slide=pair["index"]),
         is_current=is_current,
         badge=signs.get(pair["kind"]),
-        tone={"moved": "changed"}.get(pair["kind"], pair["kind"]),
+        tone="changed" if pair["kind"] == "moved" else pair["kind"],
     )
 
 
@@ -144,14 +144,14 @@ def _entries(slide: Data) -> Iterator[_Marked]:
     for shape in slide["shapes"]:
         if shape["kind"] != "same":
             yield _entry(slide, shape), shape
-    whole = {"number": 0, "label": _name(slide), "place": place}
+    whole = Entry(number=0, change="changed", label=_name(slide), place=place)
     if slide["facts"]:
-        yield Entry(change="changed", what="the slide", facts=tuple(slide["facts"]), **whole), None
+        yield replace(whole, what="the slide", facts=tuple(slide["facts"])), None
     if slide["notes"]:
-        yield Entry(change="changed", what="speaker notes", pieces=(slide["notes"],), **whole), None
+        yield replace(whole, what="speaker notes", pieces=(slide["notes"],)), None
     if slide["moved"]:
         was = slide["index_before"] + 1
-        yield Entry(change="moved", what=f"moved; it was slide {was}", **whole), None
+        yield replace(whole, change="moved", what=f"moved; it was slide {was}"), None
 
 
 def _entry(slide: Data, shape: Data) -> Entry:
@@ -207,13 +207,9 @@ def _remarked(shown: Shown, panel: Panel, index: int) -> Iterator[Outline]:
         if one.place is None or one.place.slide_index != index:
             continue
         where = spelled(Place(slide_index=index, shape=one.place.shape))
-        frame = frames.get(where) or {
-            "x": 0,
-            "y": 0,
-            "width": drawing["width"],
-            "height": drawing["height"],
-        }
-        yield outline(_rect(frame), remark=one.number, unit=unit)
+        frame = frames.get(where)
+        page = (0.0, 0.0, drawing["width"], drawing["height"])
+        yield outline(_rect(frame) if frame else page, remark=one.number, unit=unit)
 
 
 def _rect(frame: Mapping[str, float]) -> tuple[float, float, float, float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby, islice
 from typing import Any
 
 from backshop.bench import Diff, Parts, Viewer, views
@@ -21,15 +22,15 @@ _LEAD = 10  # blocks before the first change, where a window begins later
 _LABEL_CHARS = 60
 DiffOf = Callable[[int | None], Diff | None]
 """Gives the difference with one of its sections whole."""
-_Run = Sequence[Data]
-"""Blocks beside one another that are one change."""
+_Run = tuple[str, Sequence[Data]]
+"""Blocks beside one another that are one change, and the heading they stand below."""
 
 
 def document_picture(shown: Shown, diff: Diff | None, diff_of: DiffOf | None = None) -> Picture:
     """Return a part of a document: of both versions where they are compared."""
     body = diff.body if diff is not None and isinstance(diff.body, Parts) else None
     runs = list(_runs(body, diff_of)) if body and diff_of else []
-    entries, more = capped(numbered([_entry(run) for run in runs]))
+    entries, more = capped(numbered([_entry(*run) for run in runs]))
     first = _first(shown, runs)
     panels = tuple(_panel(shown, one, first[one.name]) for one in shown.versions)
     remarks = _remarks(shown)
@@ -58,7 +59,10 @@ def _first(shown: Shown, runs: Sequence[_Run]) -> Mapping[str, int]:
     found: dict[str, int] = {}
     for version in shown.versions:
         places = [
-            at for run in runs for one in run if (at := one.get(f"at_{version.name}")) is not None
+            at
+            for _, run in runs
+            for one in run
+            if (at := one.get(f"at_{version.name}")) is not None
         ]
         found[version.name] = _before(min(places, default=0))
     return found
@@ -109,21 +113,21 @@ def _runs(body: Parts, diff_of: DiffOf) -> Iterator[_Run]:
         found = diff_of(index)
         if found is None or not isinstance(found.body, Parts) or not found.body.chosen:
             continue
-        run: list[Data] = []
-        for block in found.body.chosen["blocks"]:
-            is_same_run = (
-                run and block["kind"] in ("added", "removed") and block["kind"] == run[-1]["kind"]
-            )
-            if run and not is_same_run:
-                yield run
-                run = []
-            if block["kind"] != "same":
-                run.append(block)
-        if run:
-            yield run
+        section = found.body.chosen
+        heading = " ".join(str(section["heading"] or "Start of the document").split())
+        for is_joined, blocks in groupby(section["blocks"], _joins):
+            if is_joined:
+                yield heading, list(blocks)
+            else:
+                yield from ((heading, [one]) for one in blocks if one["kind"] != "same")
 
 
-def _entry(run: _Run) -> Entry:
+def _joins(block: Data) -> str | None:
+    """Return the kind of a block that came or went, which joins those beside it."""
+    return block["kind"] if block["kind"] in ("added", "removed") else None
+
+
+def _entry(heading: str, run: Sequence[Data]) -> Entry:
     first, last = run[0], run[-1]
     at, end = first.get("at_after"), last.get("at_after")
     is_one = at == end or end is None
@@ -135,7 +139,7 @@ def _entry(run: _Run) -> Entry:
     return Entry(
         number=0,
         change=first["kind"],
-        label=_label(first),
+        label=_cut(heading),
         what=_what(run),
         place=place,
         pieces=tuple(one for one in shown if one),
@@ -144,7 +148,7 @@ def _entry(run: _Run) -> Entry:
     )
 
 
-def _what(run: _Run) -> str:
+def _what(run: Sequence[Data]) -> str:
     kind = run[0]["kind"]
     words = {"changed": "words changed", "format": "format changed"}
     if kind in words:
@@ -153,21 +157,12 @@ def _what(run: _Run) -> str:
     return f"{count_text(len(run), *sort)} {kind}"
 
 
-def _label(block: Data) -> str:
-    """Return how a block begins."""
-    texts = [
-        piece["text"] for line in _lines(block) for piece in line if piece["mark"] != "removed"
-    ]
-    gone = [piece["text"] for line in _lines(block) for piece in line]
-    text = " ".join("".join(texts or gone).split())
-    text = text if len(text) <= _LABEL_CHARS else text[: _LABEL_CHARS - 1].rstrip() + "…"
-    return text or ("Table" if block["type"] == "t" else "Empty paragraph")
+def _cut(text: str) -> str:
+    return text if len(text) <= _LABEL_CHARS else text[: _LABEL_CHARS - 1].rstrip() + "…"
 
 
 def _pieces(block: Data) -> Sequence[Data]:
     """Return the words of a block with what came and went in them; of a table what differs."""
-    if block["kind"] == "format":
-        return ()
     lines = list(_lines(block))
     joined: list[Data] = []
     for at, line in enumerate(lines):
@@ -181,7 +176,7 @@ def _lines(block: Data) -> Iterator[Sequence[Data]]:
         yield block["pieces"]
         return
     cells = (cell for row in block["rows"] for cell in row["cells"] if cell["kind"] != "same")
-    for _, cell in zip(range(LINES_SHOWN), cells, strict=False):
+    for cell in islice(cells, LINES_SHOWN):
         mark = cell["kind"] if cell["kind"] in ("added", "removed") else "same"
         yield cell.get("pieces") or [{"mark": mark, "text": cell["text"]}]
 
@@ -191,7 +186,7 @@ def _marks(
 ) -> dict[str, Data]:
     """Return what became of the blocks of one side, by their places."""
     found = dict(remarks)
-    for run, entry in zip(runs, entries, strict=False):
+    for (_, run), entry in zip(runs, entries, strict=False):
         places = [at for one in run if (at := one.get(f"at_{name}")) is not None]
         for at in places:
             place = spelled(Place(paragraph=at))

@@ -22,6 +22,7 @@ _ALL = 10**7  # more lines than any sheet has
 _CELL = re.compile(r"\$?([A-Za-z]{1,3})\$?([0-9]{1,7})")
 _SORTS = {"value": "value", "formula": "formula", "result": "result", "style": "look"}
 _KINDS = ("chart", "picture")
+_UNIT = 1.2  # sheets beside one another are shown at 80 %
 Cell = tuple[int, int]
 
 
@@ -236,11 +237,12 @@ def _line(one: Data, sheet: str) -> _Found:
     axis = one["axis"][:-1].capitalize()
     label = f"{axis} {ends[0]}" if first == last else f"{axis}s {ends[0]}–{ends[1]}"
     area = f"A{ends[0]}" if is_rows else f"{ends[0]}1"
+    verb = "inserted" if is_added else "removed"
     entry = Entry(
         number=0,
         change="added" if is_added else "removed",
         label=label,
-        what=f"{count_text(one['count'], one['axis'][:-1])} {'inserted' if is_added else 'removed'}",
+        what=f"{count_text(one['count'], one['axis'][:-1])} {verb}",
         place=spelled(Place(sheet=sheet, range=area)) if is_added else None,
         facts=tuple(str(text) for text in (one.get("texts") or ())[:LINES_SHOWN]),
     )
@@ -355,9 +357,9 @@ def _outlines(
         if name in one.frames:
             frame = one.frames[name]
             rect = (frame["x"], frame["y"], frame["width"], frame["height"])
-            yield outline(rect, entry=entry)
+            yield outline(rect, entry=entry, unit=_UNIT)
         elif name in one.regions and (placed := _rect(drawing, one.regions[name])):
-            yield outline(placed, entry=entry)
+            yield outline(placed, entry=entry, unit=_UNIT)
 
 
 def _rect(drawing: Data, area: Region) -> tuple[float, float, float, float] | None:
@@ -373,7 +375,7 @@ def _remarked(shown: Shown, name: str, side: _Drawn, sheet: str) -> Iterator[Out
         if place is None or place.sheet != sheet or not place.range:
             continue
         if rect := _rect(side.drawing, _area(place.range)):
-            yield outline(rect, remark=one.number)
+            yield outline(rect, remark=one.number, unit=_UNIT)
 
 
 def _area(text: str) -> Region:

@@ -21,7 +21,7 @@ WORDS = {
 }
 LINES_SHOWN = 6  # of one entry
 SHOWN_MAX = 200  # entries of one picture
-FIT_PX = 640  # about as wide as a slide is shown: signs over it are scaled to be read then
+FIT_PX = 420  # about as wide as a slide beside another is shown: signs are scaled to be read then
 Data = Mapping[str, Any]
 Rect = tuple[float, float, float, float]
 

@@ -7,11 +7,10 @@ from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import Any
-from urllib.parse import urlencode
 
 from starlette.responses import Response
 
-from backshop.base.errors import BackshopError, NotFound
+from backshop.base.errors import BackshopError
 from backshop.base.headline import headline
 from backshop.bench import (
     Bench,
@@ -29,11 +28,7 @@ from backshop.bench import (
 )
 from backshop.formats import TableDiff, TextDiff
 
-from . import diffs
-from .drawn import KINDS, PARTS, SHAPES, Picture, Shown, Version
-from .drawn_deck import deck_picture
-from .drawn_document import document_picture
-from .drawn_sheet import sheet_picture
+from . import diffs, review_picture
 from .kit import Page, Visit, bench_context, number, route, tried
 from .pictures import document_pictures, inside, marked_pictures, placed
 from .words import FAULTS
@@ -82,12 +77,6 @@ _PAGES = {
     "image": Viewer.image,
 }
 _CHANGED = ("MODIFIED", "RENAMED")
-_COMPARED = {
-    "xlsx": Differ.cell_diff,
-    "docx": Differ.document_diff,
-    "odt": Differ.document_diff,
-    "pptx": Differ.deck_diff,
-}
 Problem = dict[str, Any] | None
 
 
@@ -148,7 +137,10 @@ def _file(visit: Visit, path: str) -> dict[str, Any]:
     if shown not in offered:
         shown = offered[0]
     remarks = _remarks(visit, entry.path)
-    view = _stage(visit, entry, remarks) if shown == "picture" else _view(visit, entry, shown)
+    if shown == "picture":
+        view = review_picture.stage(visit, entry, remarks["remarks"], _since(visit))
+    else:
+        view = _view(visit, entry, shown)
     return {
         **_choices(visit, entry.path),
         **remarks,
@@ -168,71 +160,11 @@ def _file(visit: Visit, path: str) -> dict[str, Any]:
 
 def picture(visit: Visit) -> Page | Response:
     """Return the picture of one file alone."""
-    about = views.ReviewPath(
-        workbench_id=visit.params["bench_id"],
-        path=visit.query.get("file") or "",
-        since=_since(visit),
-    )
+    path = visit.query.get("file") or ""
+    about = views.ReviewPath(workbench_id=visit.params["bench_id"], path=path, since=_since(visit))
     entry = visit.ask(Bench.review_get_entry, about)
-    if entry.file_kind not in KINDS:
-        raise NotFound("a file of this kind has no picture")
-    made = _picture_of(visit, entry, _remarks(visit, entry.path))
+    made = review_picture.made(visit, entry, _remarks(visit, entry.path)["remarks"], _since(visit))
     return Page(template="picture_part.html", title="", context={"made": made})
-
-
-def _stage(visit: Visit, entry: ChangeEntry, remarks: dict[str, Any]) -> dict[str, Any]:
-    """Return the frame of a picture, which is fetched; without scripts it stands in the page."""
-    query = {name: visit.query[name] for name in PARTS if name in visit.query}
-    named = urlencode({"file": entry.path, **query}) + _also(visit)
-    is_still = "still" in visit.query
-    return {
-        "kind": "stage",
-        "address": f"/bench/{visit.params['bench_id']}/review/picture?{named}",
-        "still": f"?{named}&as=picture&still=1",
-        "shape": SHAPES[entry.file_kind],
-        "made": _picture_of(visit, entry, remarks) if is_still else None,
-    }
-
-
-def _picture_of(visit: Visit, entry: ChangeEntry, remarks: dict[str, Any]) -> Picture:
-    """Return both versions of a file as they look, or the only one there is."""
-    then = "at the last look" if _since(visit) else "when the Draft began"
-    versions = (
-        Version(
-            name="before",
-            version=_reference(visit),
-            label=then,
-            path=entry.old_path or entry.path,
-        ),
-        Version(name="after", version="DRAFT", label="in the Draft", path=entry.path),
-    )
-    kept = {"ADDED": versions[1:], "DELETED": versions[:1]}.get(entry.kind, versions)
-    found = remarks["remarks"]
-    shown = Shown(
-        visit=visit,
-        path=entry.path,
-        versions=kept,
-        here=f"?{urlencode({'file': entry.path})}{_also(visit)}&as=picture",
-        is_review=True,
-        since=_since(visit),
-        remarks=found.comments if found else (),
-    )
-    method = _COMPARED[entry.file_kind]
-    diff = None
-    if entry.kind in _CHANGED:
-        diff, _ = tried(visit, method, _about(visit, entry))
-    if entry.file_kind == "xlsx":
-        return sheet_picture(shown, diff)
-    name = "slide_index" if entry.file_kind == "pptx" else "section_index"
-
-    def diff_of(index: int | None) -> Diff | None:
-        about = _about(visit, entry)
-        one = replace(about, **{name: index})
-        return tried(visit, method, one)[0]
-
-    if entry.file_kind == "pptx":
-        return deck_picture(shown, diff, diff_of)
-    return document_picture(shown, diff, diff_of)
 
 
 def _file_without_changes(visit: Visit, path: str, error: Problem) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from backshop.bench import PagePreview, Viewer, views
 
 from ..markdown import highlighted
 from . import diffs
-from .drawn import KINDS, PARTS, SHAPES, Picture, Shown, Version
+from .drawn import PARTS, PICTURED, SHAPES, Picture, Shown, Version
 from .drawn_deck import deck_picture
 from .drawn_document import document_picture
 from .drawn_sheet import sheet_picture
@@ -57,7 +57,7 @@ def picture(visit: Visit) -> Page:
         workbench_id=visit.params["bench_id"], path=visit.params["path"], view=view
     )
     info = visit.ask(Viewer.info, about)
-    if info["kind"] not in KINDS:
+    if info["kind"] not in PICTURED:
         raise NotFound("a file of this kind has no picture")
     made = _picture_of(visit, about, info)
     return Page(template="picture_part.html", title="", context={"made": made})
@@ -91,7 +91,7 @@ def _picture_of(visit: Visit, about: views.FileRequest, info: Found) -> Picture:
 
 
 def _shown(visit: Visit, about: views.FileRequest, info: Found, way: str) -> Found:
-    if not way and info["kind"] in KINDS:
+    if not way and info["kind"] in PICTURED:
         return _stage(visit, about, info)
     if way == "pages" or (info["kind"] == "pdf" and not way):
         return _pages(visit, about)

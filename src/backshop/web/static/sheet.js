@@ -1,5 +1,5 @@
 // A workbook: one tab per sheet, each a grid. Shared by the review and the viewer.
-import { el, errorBox, visible } from "./dom.js";
+import { el, errorBox, skeleton, visible } from "./dom.js";
 import { call } from "./rpc.js";
 import { COLS, ROWS, grid, placeOf } from "./grid.js";
 
@@ -36,9 +36,19 @@ function headsOf(lines, name, axis) {
 export async function workbook(root, { command, request, sheet = "", sheets = [], lines = [], first: firstChange = null, row = 0 }) {
   const tabs = el("div", { class: "sheet-tabs", role: "tablist", "aria-label": "Sheets" });
   const holder = el("div", { class: "grid-holder", role: "tabpanel", id: `${root.id || "book"}-panel` });
+  const waiting = skeleton("grid", 90); // over the grid until its first cells are there
+  waiting.classList.add("grid-waiting");
+  holder.append(waiting);
   root.replaceChildren(tabs, holder);
   root.hidden = false;
-  const ask = (name, from, col, more = {}) => call(command, { ...request, ...more, ...(name ? { sheet: name } : {}), row_start: from, row_count: ROWS, col_start: col, col_count: COLS });
+  const fetch = (name, from, col, more = {}) => call(command, { ...request, ...more, ...(name ? { sheet: name } : {}), row_start: from, row_count: ROWS, col_start: col, col_count: COLS });
+  const starts = new Map(); // the first window of each sheet is asked for once, whoever needs it
+  const ask = (name, from, col, more = {}) => {
+    const key = JSON.stringify([name, more]);
+    if (from || col) return fetch(name, from, col, more);
+    if (!starts.has(key)) starts.set(key, fetch(name, 0, 0, more).catch((error) => { starts.delete(key); throw error; }));
+    return starts.get(key);
+  };
   const touched = new Map(sheets.map((one) => [one.sheet, one]));
   let made = null;
   let current = null;
@@ -76,10 +86,13 @@ export async function workbook(root, { command, request, sheet = "", sheets = []
       },
       onError: (error) => { if (!error.envelope) throw error; holder.replaceChildren(errorBox(error.envelope)); },
     });
+    holder.append(waiting);
     await made.ready;
+    waiting.remove();
   }
   try {
     const first = await ask("", 0, 0);
+    if (first.sheet) starts.set(JSON.stringify([first.sheet, {}]), Promise.resolve(first));
     const names = [...new Set([...first.sheets, ...touched.keys()])];
     tabs.append(...names.map((name) => el("button", {
       type: "button", role: "tab", "data-sheet": name, "aria-controls": holder.id,

@@ -1,5 +1,5 @@
 // One file: sheets and tables as grids of any size, questions to a table in place.
-import { $, errorBox } from "./dom.js";
+import { $, $$, errorBox, on, skeleton } from "./dom.js";
 import { call } from "./rpc.js";
 import { COLS, ROWS, grid } from "./grid.js";
 import { workbook } from "./sheet.js";
@@ -54,6 +54,16 @@ function table(root, about) {
   query.addEventListener("keydown", (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); show(); } });
   show();
 }
+
+// A way to look at a file shows as chosen at once, with the shape of what is made below it: pages take a while.
+on(document, "click", ".viewer > nav.tabs a", (event, tab) => {
+  if (event.ctrlKey || event.metaKey || event.shiftKey || event.button || tab.hasAttribute("aria-current")) return;
+  const nav = tab.closest("nav");
+  for (const one of $$("a", nav)) one.removeAttribute("aria-current");
+  tab.setAttribute("aria-current", "true");
+  while (nav.nextElementSibling) nav.nextElementSibling.remove();
+  nav.after(/as=pages/.test(tab.href) ? skeleton("page", 1) : skeleton("text", 14));
+});
 
 let at = "";
 document.addEventListener("renewing", () => { at = $("#sheet [role=tab][aria-selected=true]")?.dataset.sheet ?? at; });

@@ -1,0 +1,95 @@
+"""The picture of a changed file in the review: both versions, or the only one there is (U8.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlencode
+
+from backshop.base.errors import NotFound
+from backshop.bench import ChangeEntry, CommentList, Diff, Differ, views
+
+from .drawn import PARTS, PICTURED, SHAPES, Picture, Shown, Version
+from .drawn_deck import deck_picture
+from .drawn_document import document_picture
+from .drawn_sheet import sheet_picture
+from .kit import Visit, tried
+
+_COMPARED = {
+    "xlsx": Differ.cell_diff,
+    "docx": Differ.document_diff,
+    "odt": Differ.document_diff,
+    "pptx": Differ.deck_diff,
+}
+_CHANGED = ("MODIFIED", "RENAMED")
+
+
+def stage(
+    visit: Visit, entry: ChangeEntry, remarks: CommentList | None, since: str | None
+) -> dict[str, Any]:
+    """Return the frame of a picture, which is fetched; without scripts it stands in the page."""
+    query = {name: visit.query[name] for name in PARTS if name in visit.query}
+    named = urlencode({"file": entry.path, **({"since": since} if since else {}), **query})
+    return {
+        "kind": "stage",
+        "address": f"/bench/{visit.params['bench_id']}/review/picture?{named}",
+        "still": f"?{named}&as=picture&still=1",
+        "shape": SHAPES[entry.file_kind],
+        "made": made(visit, entry, remarks, since) if "still" in visit.query else None,
+    }
+
+
+def made(
+    visit: Visit, entry: ChangeEntry, remarks: CommentList | None, since: str | None
+) -> Picture:
+    """Return a file as it looks before and after."""
+    if entry.file_kind not in PICTURED:
+        raise NotFound("a file of this kind has no picture")
+    named = urlencode({"file": entry.path, **({"since": since} if since else {})})
+    shown = Shown(
+        visit=visit,
+        path=entry.path,
+        versions=_versions(entry, since),
+        here=f"?{named}&as=picture",
+        is_review=True,
+        since=since,
+        remarks=remarks.comments if remarks else (),
+    )
+    diff_of = _differences(visit, entry, since)
+    diff = diff_of(None) if entry.kind in _CHANGED else None
+    if entry.file_kind == "xlsx":
+        return sheet_picture(shown, diff)
+    if entry.file_kind == "pptx":
+        return deck_picture(shown, diff, diff_of)
+    return document_picture(shown, diff, diff_of)
+
+
+def _versions(entry: ChangeEntry, since: str | None) -> tuple[Version, ...]:
+    reference, then = ("LAST_LOOK", "at the last look") if since else ("REFERENCE", "")
+    before = Version(
+        name="before",
+        version=reference,
+        label=then or "when the Draft began",
+        path=entry.old_path or entry.path,
+    )
+    after = Version(name="after", version="DRAFT", label="in the Draft", path=entry.path)
+    return {"ADDED": (after,), "DELETED": (before,)}.get(entry.kind, (before, after))
+
+
+def _differences(
+    visit: Visit, entry: ChangeEntry, since: str | None
+) -> Callable[[int | None], Diff | None]:
+    """Return what gives the difference, with the slide or section of a number whole."""
+    about = views.ReviewPath(workbench_id=visit.params["bench_id"], path=entry.path, since=since)
+
+    def diff_of(index: int | None) -> Diff | None:
+        is_deck = entry.file_kind == "pptx"
+        wish = replace(
+            about,
+            slide_index=index if is_deck else None,
+            section_index=None if is_deck else index,
+        )
+        return tried(visit, _COMPARED[entry.file_kind], wish)[0]
+
+    return diff_of
