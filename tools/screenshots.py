@@ -1,6 +1,6 @@
 """Pictures of every page, light and dark, in three sizes, from a real server and a real Chromium.
 
-    make screenshots            writes build/screenshots/<page>-<look>-<width>.png
+    make screenshots            writes build/screenshots/<page>-<look>-<width>.png and walk.webp
 
 The home is fresh and the model is the offline one, so the pictures show what anybody sees.
 """
@@ -50,8 +50,18 @@ def main() -> None:
                         page.locator(".grid-cell").first.wait_for()
                     page.screenshot(path=OUT / f"{name}-{look}-{width}.png")
                 context.close()
+        _film(served, browser)
         browser.close()
     print(f"{len(list(OUT.glob('*.png')))} pictures in {OUT.relative_to(ROOT)}")
+
+
+def _film(served: Any, browser: Any) -> None:
+    """Go the walk of the README, as its test does."""
+    from tests.web.walk import walk
+
+    page = browser.new_context().new_page()
+    page.goto(served.link())
+    walk(served, page).save(OUT / "walk.webp")
 
 
 def scene(served: Any) -> dict[str, str]:
