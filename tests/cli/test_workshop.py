@@ -386,3 +386,32 @@ def test_changes_of_a_draft_are_asked_for_in_terminal_and_python(run, tmp_path):
     done_so = run("publish", "Talk", "--yes", "--json")  # the rest was shown before the round
     assert json.loads(done_so[1])["published_generation"] == 1
     assert run("revise", "Talk", "More", "--json")[0] == 1
+
+
+@pytest.mark.rule("B27.1", "B27.5", "S4.2", "S8.1")
+def test_one_file_of_a_checkpoint_comes_back_in_terminal_and_python(run, tmp_path):
+    run("bench", "create", "Talk")
+    with Backshop.open(tmp_path / "home") as shop:
+        talk = shop.workshop("Talk")
+        for name, text in (("one", "blue\n"), ("two", "red\n")):
+            shop.models.play(name, story(("a.txt", text), ("b.txt", text)))
+            talk.use_model(f"scripted:{name}")
+            talk.send(f"Paint both {text.strip()}")
+            talk.publish()
+        kept = talk.checkpoints()[0]
+    listed = run("checkpoint", "list", "Talk")[1]
+    restore = ("checkpoint", "restore", "Talk", kept.checkpoint_id, "--file")
+    planned = run(*restore, "b.txt", "--dry-run")
+    done = run(*restore, "a.txt")
+    with Backshop.open(tmp_path / "home") as shop:
+        talk = shop.workshop("Talk")
+        again = talk.restore(kept.checkpoint_id, "b.txt")
+        newest = talk.checkpoints()[0]
+
+    assert kept.request == "Paint both red"
+    assert "Before: Paint both red" in listed
+    assert "Before: Paint both blue" in listed
+    assert "b.txt" in planned[1]
+    assert (done[0], "a.txt" in done[1], "b.txt" in done[1]) == (0, True, False)
+    assert [one.path for one in again.changed] == ["b.txt"]
+    assert newest.description == "Before restoring b.txt"

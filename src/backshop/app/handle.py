@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # rooms load when something of theirs is first asked for (S2.
         FileEntry,
         Published,
     )
+    from backshop.bench.answers import CheckpointInfo, Restored
     from backshop.bench.requests import ChangeChoice
     from backshop.prompts import ToolResult
     from backshop.workshop import (
@@ -415,6 +416,27 @@ class BenchWorkshop:
         from backshop.bench import Bench, requests
 
         self._ask(Bench.draft_discard, requests.BenchRequest(workbench_id=self.id))
+
+    def checkpoints(self) -> tuple[CheckpointInfo, ...]:
+        """Return the states of Published that are kept, newest first."""
+        from backshop.bench import Bench, requests
+
+        wish = requests.CheckpointsList(workbench_id=self.id, limit=_PAGE)
+        page = self._ask(Bench.checkpoints_list, wish)
+        found = page.checkpoints
+        while page.next_cursor is not None:
+            page = self._ask(Bench.checkpoints_list, replace(wish, cursor=page.next_cursor))
+            found += page.checkpoints
+        return found
+
+    def restore(self, checkpoint_id: str, path: str | None = None) -> Restored:
+        """Bring a checkpoint back, or one file of it; what is there now is kept."""
+        from backshop.bench import Bench, requests
+
+        wish = requests.CheckpointRestore(
+            workbench_id=self.id, checkpoint_id=checkpoint_id, path=path
+        )
+        return self._ask(Bench.checkpoint_restore, wish)
 
     # ------------------------------------------------------------ shared
 
