@@ -629,7 +629,8 @@ def test_the_first_model_that_can_answer_becomes_the_default_and_stays_it(shop):
         models.providers.upsert_local(
             UpsertLocal(provider_id=name, preset="custom", base_url=HERE, models=served)
         )
-        return models.default_model().model_id
+        found: str | None = models.default_model().model_id
+        return found
 
     assert add("local-none") is None
     assert add("local-two", "b", "a") == "local-two:b"

@@ -30,7 +30,8 @@ def send(page, text):
 
 @pytest.mark.rule("W20.1", "U2.2")
 def test_files_left_conversation_in_the_middle_composer_below(served, new_page):
-    bench = served.bench("Layout", {"a.txt": "a"})  # nothing is set up, and no key
+    bench = served.bench("Layout", {"a.txt": "a"})
+    served.call("WorkshopSwitchModel", workbench_id=bench, model_id="scripted:demo")
     page = new_page(f"/bench/{bench}")
 
     def box(selector):

@@ -7,16 +7,19 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 from backshop.base.codec import encode
 from backshop.base.command import NOTHING
+from backshop.base.errors import BackshopError
 from backshop.base.labels import MODEL_STATES, NOTES, PHASES, PROPOSALS
 from backshop.base.limits import CHARS_PER_TOKEN
 from backshop.base.usage import used_line
-from backshop.bench import Bench, FileEntry, requests
+from backshop.bench import Bench, requests
 from backshop.bench.requests import WorkbenchFilesList
-from backshop.models import ModelRequestById, Models
+from backshop.models import ModelRequestById, Models, Providers
+from backshop.models.requests import ServerFound
 from backshop.workshop import Cluttering, Digests, PartShown, Workshop
 from backshop.workshop.answers import Message, ToolLogEntry, TurnUsage
 from backshop.workshop.requests import (
@@ -30,6 +33,8 @@ from backshop.workshop.requests import (
 )
 
 from .kit import Page, Redirect, Visit, bench_context, route, tried
+from .model_way import SERVERS, ways
+from .suggestion import suggested
 from .words import FAULTS, REDONE, TOOLS, counts_line, system_line, tool_line
 from .work import done_line, work_so_far
 
@@ -37,16 +42,19 @@ FILES_SHOWN = 1000
 WINDOW = 100  # messages of the first paint
 OLDER = 25  # and of each step backwards, which has to fit into a frame (U1.5)
 LOG_PAGE = 100
-SUGGESTIONS = {
-    "xlsx": "Which sheets and formulas does {} have? Summarize it in a few lines.",
-    "csv": "What is in {}? Give me the totals that matter.",
-    "docx": "Summarize {} in five sentences.",
-    "pptx": "List the slides of {} and what each one says.",
-    "text": "Read {} and correct its spelling.",
-}
 
 
-def workshop(visit: Visit) -> Page | Redirect:
+def look(visit: Visit) -> Page | Redirect:
+    """Look which servers answer on this machine, because somebody pressed the button (M6.11)."""
+    found = visit.ask(Providers.find_local, NOTHING).servers
+    if not visit.is_part:
+        return workshop(visit, servers=found)
+    bench = {"workbench_id": visit.params["bench_id"]}
+    context = {"bench": bench, "servers": found, "server_names": SERVERS}
+    return Page(template="model_servers.html", title="", context=context)
+
+
+def workshop(visit: Visit, *, servers: Sequence[ServerFound] | None = None) -> Page | Redirect:
     """Show the conversation, the files and what can be done next."""
     context = bench_context(visit, "workshop")
     state = context["workshop"]
@@ -56,13 +64,15 @@ def workshop(visit: Visit) -> Page | Redirect:
     if context["draft"].has_draft and is_quiet and "stay" not in visit.query:
         return Redirect(f"/bench/{visit.params['bench_id']}/review")  # W18.4
     files = files_context(visit)
-    if not talk["has_talk"]:
-        talk["suggestions"] = suggestions(visit, state and state.model_id, files["files"])
+    model_id = state.model_id if state else None
     context = {
         **context,
-        "suggestions": [],
         **files,
         **talk,
+        **welcome_context(visit, model_id),
+        "ways": ways(visit, model_id, context["models"]) if state else None,
+        "servers": servers,
+        "server_names": SERVERS,
         "phases": PHASES,
         "proposals": PROPOSALS,
         "model_states": MODEL_STATES,
@@ -72,21 +82,42 @@ def workshop(visit: Visit) -> Page | Redirect:
     return Page(template="workshop.html", title=context["bench"].name, context=context)
 
 
-def suggestions(visit: Visit, model_id: str | None, files: Sequence[FileEntry]) -> list[str]:
-    """Return a few things to ask, for an empty conversation (U3.3).
+def welcome(visit: Visit) -> Page:
+    """Return what stands in an empty conversation alone, with suggestions made from the files."""
+    bench_id = visit.params["bench_id"]
+    state = visit.ask(Workshop.get_state, WorkbenchOnly(workbench_id=bench_id))
+    files = visit.ask(Bench.files_list, WorkbenchFilesList(workbench_id=bench_id, limit=100))
+    context = {"bench": {"workbench_id": bench_id}, "files_total": files.total}
+    context |= welcome_context(visit, state.model_id)
+    if context["suggestions"] is None:
+        context["suggestions"] = suggested(files.files, partial(_map, visit))
+    return Page(template="welcome.html", title="", context=context)
+
+
+def welcome_context(visit: Visit, model_id: str | None) -> dict[str, Any]:
+    """Return what `welcome.html` shows besides the files; suggestions made of them come later.
 
     An offline model offers the tasks it was written for and nothing else (M15.9).
     """
+    tasks = None
     if model_id:
         able, _ = tried(visit, Models.capabilities, ModelRequestById(model_id=model_id))
         if able and able.scripted:
-            return [one.prompt for one in able.suggestions if one.follows is None]
-    found = []
-    for kind, text in SUGGESTIONS.items():
-        path = next((one.path for one in files if one.kind == kind), None)
-        if path is not None:
-            found.append(text.format(path))
-    return found[:3]
+            tasks = [one.prompt for one in able.suggestions if one.follows is None]
+    return {
+        "suggestions": tasks,
+        "is_scripted": tasks is not None,
+        "may_open_folders": visit.user is None and visit.site.door.loopback,
+    }
+
+
+def _map(visit: Visit, path: str) -> dict[str, Any] | None:
+    """Return the map of a file; None where it has none."""
+    try:
+        found = visit.call("WorkbenchFileGetMap", workbench_id=visit.params["bench_id"], path=path)
+    except BackshopError:
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def follow_ups(visit: Visit, model_id: str | None) -> list[str]:
@@ -323,6 +354,8 @@ def sections(text: str, parts: Sequence[PartShown]) -> list[dict[str, Any]]:
 ROUTES = (
     route("/bench/{bench_id}", workshop),
     route("/bench/{bench_id}/file-list", files),
+    route("/bench/{bench_id}/welcome", welcome),
+    route("/bench/{bench_id}/look", look, "POST"),
     route("/bench/{bench_id}/transcript", transcript),
     route("/bench/{bench_id}/turn/{turn_id}", details),
     route("/bench/{bench_id}/work", work),

@@ -57,8 +57,8 @@ export function fragment(text) {
 }
 
 // Fetch a part of a page; a refusal is an RpcError, because the server sends the envelope in place of a page.
-export async function load(path) {
-  const response = await reach(path, { headers: { accept: "text/html", "x-fragment": "1" } });
+export async function load(path, { method = "GET" } = {}) {
+  const response = await reach(path, { method, headers: { accept: "text/html", "x-fragment": "1" } });
   if (response.ok) return fragment(await response.text());
   const { error } = await response.json();
   throw new RpcError(error.error || error);

@@ -30,8 +30,8 @@ export class Transcript {
     this.toEnd();
   }
 
-  toEnd() { this.following = true; this.scroll.scrollTop = this.scroll.scrollHeight; }
-  followEnd() { if (this.following) this.scroll.scrollTop = this.scroll.scrollHeight; }
+  toEnd() { this.following = true; this.followEnd(); }
+  followEnd() { if (this.following && this.messages().length) this.scroll.scrollTop = this.scroll.scrollHeight; }
 
   messages() { return $$(":scope > [data-message]", this.root); }
 

@@ -1,5 +1,5 @@
 // The Workshop page: state decides what stands in the composer's place, events keep it true.
-import { $, $$, ask, clearError, el, loadInto, noteRefusal, on, say, showError, skeleton, toast } from "./dom.js";
+import { $, $$, ask, clearError, el, load, loadInto, noteRefusal, on, say, showError, skeleton, toast } from "./dom.js";
 import { UNREACHABLE, call, post } from "./rpc.js";
 import { follow } from "./events.js";
 import { backs, hasArrived, ofBench, openDialog, refreshDraftBar } from "./page.js";
@@ -158,7 +158,10 @@ async function refreshFiles() {
 
 // ---------------------------------------------------------------- what the person does
 
-function send(text, mode) { return submit({ text, mode, client_message_id: crypto.randomUUID() }); }
+// Without a model that can answer nothing is sent: what was written stays, and the ways to one are shown.
+function send(text, mode) {
+  const ways = $("#model-ways");
+  if (ways) { ways.scrollIntoView({ block: "nearest" }); ways.focus(); say("There is no model that can answer yet; what you wrote stays", { assertive: true }); return null; } return submit({ text, mode, client_message_id: crypto.randomUUID() }); }
 
 // Begin a turn with what stands in the composer; a refusal puts it back.
 function submit(wish) {
@@ -406,16 +409,17 @@ for (const picker of ["#pick-files", "#pick-folder"]) {
     if (files.length) add(files);
   });
 }
-const side = $("#side");
-side.addEventListener("dragover", (event) => { event.preventDefault(); side.classList.add("dropping"); });
-side.addEventListener("dragleave", () => side.classList.remove("dropping"));
-side.addEventListener("drop", async (event) => {
+for (const place of [$("#side"), talk]) {
+  place.addEventListener("dragover", (event) => { if (!event.dataTransfer.types.includes("Files")) return; event.preventDefault(); place.classList.add("dropping"); });
+  place.addEventListener("dragleave", (event) => { if (!place.contains(event.relatedTarget)) place.classList.remove("dropping"); });
+  place.addEventListener("drop", (event) => { place.classList.remove("dropping"); drop(event); });
+}
+async function drop(event) {
   event.preventDefault();
-  side.classList.remove("dropping");
   const entries = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry()).filter(Boolean);
   const found = (await Promise.all(entries.map((entry) => walk(entry, "")))).flat();
   if (found.length) add(found);
-});
+}
 async function walk(entry, folder) {
   const path = `${folder}${entry.name}`;
   if (entry.isFile) return [{ file: await new Promise((resolve, reject) => entry.file(resolve, reject)), path }];
@@ -433,8 +437,10 @@ async function walk(entry, folder) {
 
 $("#model")?.addEventListener("change", async (event) => {
   const model_id = event.target.value;
-  await act(() => call("WorkshopSwitchModel", { ...here, model_id }));
+  const isSwitched = await act(() => call("WorkshopSwitchModel", { ...here, model_id }));
+  if (isSwitched && $("#model-ways")) { location.reload(); return; } // the ways to one are not needed any more
   await refresh();
+  refreshWelcome();
 });
 
 if (location.hash === "#message") composer.focus(); // from another page, by its key
@@ -508,13 +514,36 @@ follow(here, {
   WorkshopRegenerateStarted: refresh,
   WorkshopRegenerateCompleted: refresh,
   WorkshopModelSwitched: (data) => { ofBench.WorkshopModelSwitched(data); return refresh(); },
-  WorkbenchFilesChanged: () => { ofBench.WorkbenchFilesChanged(); if (state.active_turn) refreshWork(); return Promise.all([refreshFiles(), refresh()]); },
+  ProvidersChanged: () => { if ($("#model-ways") && !$("#way-key")?.value) location.reload(); },
+  WorkbenchFilesChanged: () => { ofBench.WorkbenchFilesChanged(); refreshWelcome(); if (state.active_turn) refreshWork(); return Promise.all([refreshFiles(), refresh()]); },
   WorkbenchClutterChanged: refreshFiles,
   DraftStateChanged: () => Promise.all([refreshDraftBar(), refreshFiles(), refresh()]),
   CheckpointRestored: refresh,
   FolderChanged: ofBench.FolderChanged,
   FolderWriteProgress: ofBench.FolderWriteProgress,
 }, { onReconnect: () => { transcript.forgetStreams(); return Promise.all([refresh(), refreshFiles(), refreshDraftBar()]); } });
+
+// An empty conversation: files can be dropped, or asked about. Looking at them may take a moment.
+async function refreshWelcome() {
+  if (!$("#welcome").hidden && !$("#welcome").contains(document.activeElement)) await loadInto($("#welcome"), `/bench/${bench}/welcome`);
+}
+if ($("#welcome .skeleton")) refreshWelcome();
+
+$("#look-here")?.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const button = $("button", event.currentTarget);
+  button.disabled = true;
+  $("#found-servers").replaceChildren(skeleton("text", 2));
+  try {
+    $("#found-servers").replaceChildren(await load(`/bench/${bench}/look`, { method: "POST" }));
+  } catch (error) {
+    $("#found-servers").replaceChildren();
+    noteRefusal($("#found-servers"), error);
+  } finally {
+    button.disabled = false;
+  }
+});
+on(document, "submit", "form[data-once]", (_, form) => { $("button", form).disabled = true; });
 
 show();
 if (location.hash.startsWith("#msg_")) document.getElementById(location.hash.slice(1))?.focus();
