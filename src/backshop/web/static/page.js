@@ -1,4 +1,5 @@
 // What every page does: times, dialogs, menus, forms that run commands in place, the Draft bar.
+import "./focus.js";
 import { $, $$, clearError, copyText, el, loadInto, localTimes, on, say, showError, toast } from "./dom.js";
 import { call, folderWords, forgetWarned, warned } from "./rpc.js";
 import { follow } from "./events.js";
