@@ -12,7 +12,7 @@ MADE = ("- Boats by Friday.", "- Boats by Monday.")
 pytestmark = [pytest.mark.needs("browser"), pytest.mark.timeout(180)]
 
 
-@pytest.mark.rule("U5.3", "U9.2", "B14", "U1.4")
+@pytest.mark.rule("U5.3", "U9.2", "U9.3", "U9.4", "B14", "U1.4")
 def test_a_card_is_written_shown_as_it_is_sent_changed_and_deleted(served, new_page):
     bench = served.bench("Context", {"a.txt": "a"})
     page = new_page(f"/bench/{bench}/context")
