@@ -10,27 +10,34 @@ from tests.web.drafts import Drafting
 
 MADE = ("- Boats by Friday.", "- Boats by Monday.")
 pytestmark = [pytest.mark.needs("browser"), pytest.mark.timeout(180)]
-TEXT = "---\nname: company\ndescription: Who we are\n---\n\nWe sell bicycles in Bremen.\n"
 
 
-@pytest.mark.rule("U5.3", "B14", "U1.4")
+@pytest.mark.rule("U5.3", "U9.2", "U9.3", "U9.4", "B14", "U1.4")
 def test_a_card_is_written_shown_as_it_is_sent_changed_and_deleted(served, new_page):
     bench = served.bench("Context", {"a.txt": "a"})
     page = new_page(f"/bench/{bench}/context")
     card = page.get_by_role("region", name="Company")
     card.get_by_text("Write by hand").click()
-    card.locator("textarea").first.fill(TEXT)
+    card.get_by_label("What it is, in one line").fill('Who we are: "bikes"')
+    card.get_by_label("Text").fill("We sell bicycles in Bremen.")
     card.get_by_role("button", name="Save").click()
     card.locator(".badge.ok").first.wait_for()
     card.get_by_text("The exact text that is sent").click()
     sent = card.locator("pre").first.text_content()
     card.get_by_text("Edit by hand").click()
-    card.locator("textarea").first.fill(TEXT.replace("Bremen", "Bonn"))
+    line = card.get_by_label("What it is, in one line").input_value()
+    card.get_by_label("Text").fill("We sell bicycles in Bonn.")
     card.get_by_role("button", name="Save").click()
     card.get_by_text("edited by hand").first.wait_for()
     card.get_by_role("button", name="Delete").click()
     card.get_by_text("empty").wait_for()
+    page.locator("#company-context-title:focus").wait_for()  # the button that had it is gone
+    page.locator("#toasts").get_by_role("button", name="Undo").click()
+    card.get_by_text("The exact text that is sent").click()
+    back = card.locator("pre").first.text_content()
 
+    assert line == 'Who we are: "bikes"'
+    assert "We sell bicycles in Bonn." in back
     assert "We sell bicycles in Bremen." in sent
 
 

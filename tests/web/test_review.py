@@ -67,7 +67,7 @@ def test_changed_files_are_grouped_filtered_and_searched(opened):
     assert deleted == ["obsolete.txt"]
     assert sheets == ["ledger.xlsx"]
     assert options(page) == ["report.docx"]
-    assert page.get_by_text("compared with Reference (Draft start)").is_visible()
+    assert page.get_by_text("compared with the files when the Draft began").is_visible()
 
 
 @pytest.mark.rule("U4.2", "U4.5", "B1.2", "U7.3")

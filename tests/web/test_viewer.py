@@ -59,6 +59,7 @@ def test_a_table_is_paged_and_asked_with_sql(opened):
     page = opened("sales.csv")
     page.wait_for_selector("#table .grid-cell")
 
+    page.get_by_text("Ask this table with SQL").click()
     page.get_by_label("Ask this table").fill("SELECT region, count(*) AS n FROM data GROUP BY 1")
     page.get_by_role("button", name="Run").click()
     page.get_by_role("columnheader", name="n", exact=True).wait_for()
@@ -68,7 +69,7 @@ def test_a_table_is_paged_and_asked_with_sql(opened):
     page.locator("#sql-error .error").wait_for()
 
     assert count == "3 rows"
-    assert "sql_not_select" in page.locator("#sql-error").inner_text()
+    assert "sql_not_select" in page.locator("#sql-error").text_content()
 
 
 @pytest.mark.rule("U3.5", "U7.3")

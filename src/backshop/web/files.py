@@ -7,6 +7,7 @@ import tempfile
 import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
 from urllib.parse import quote
@@ -154,10 +155,13 @@ async def download_all(request: Request) -> Response:
 
 def _archive(shop: Backshop, bench_id: str) -> IO[bytes]:
     found = hand_out_all(shop.benches, bench_id)
+    now = datetime.fromtimestamp(shop.clock.now_ms() / 1000, UTC).timetuple()[:6]
     made = tempfile.TemporaryFile(prefix="backshop-zip-")  # noqa: SIM115  # closed when sent
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
         for one in found:
-            with one.open() as source, archive.open(str(one.path), "w") as target:
+            about = zipfile.ZipInfo(str(one.path), now)  # a tree keeps no times of its files
+            about.compress_type = zipfile.ZIP_DEFLATED
+            with one.open() as source, archive.open(about, "w") as target:
                 while piece := source.read(PIECE_BYTES):
                     target.write(piece)
     made.seek(0)

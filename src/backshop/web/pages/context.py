@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +20,10 @@ TITLES = {
     "situation": ("Situation", "What this is about now: task, deadline, audience, limits."),
     "document-style": ("Document style", "How your documents look and sound."),
 }
+_PLAIN = re.compile(
+    r"\A---\nname: [^\n]*\ndescription: (?P<about>[^\n]*)\n---\n+(?P<text>.*)\Z", re.DOTALL
+)
+_BARE = re.compile(r"[^\W_][\w ,.()-]*")  # a line of YAML that means what it says
 MAIN_FILES = {"situation": "context.md"}
 STARTS = {
     "situation": "- Task:\n- Audience:\n- Deadline:\n",
@@ -39,6 +45,26 @@ def context(visit: Visit) -> Page:
     return Page(template="context.html", title="Context", context=made)
 
 
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """An item as people write one: a line of what it is, and the text."""
+
+    about: str
+    text: str
+
+
+def _plain(files: tuple[ContextFile, ...]) -> Plain | None:
+    """Read an item that has the form `write` gives it; any other is edited as its files are."""
+    found = _PLAIN.match(files[0].content) if len(files) == 1 else None
+    if found is None:
+        return None
+    about = found["about"].strip()
+    try:
+        return Plain(str(json.loads(about)) if about else "", found["text"].strip("\n"))
+    except ValueError:
+        return Plain(about, found["text"].strip("\n")) if _BARE.fullmatch(about) else None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
     """A context item as its card shows it; an empty one has a file to begin with."""
@@ -47,6 +73,8 @@ class Card:
     title: str
     hint: str
     files: tuple[ContextFile, ...]
+    plain: Plain | None
+    """What people write of it, where it is no more than that."""
     error: dict[str, Any] | None = None
 
 
@@ -61,20 +89,31 @@ def _card(visit: Visit, item: ContextItem) -> Card:
         wish = ContextSlot(workbench_id=visit.params["bench_id"], category=category)
         found, error = tried(visit, Bench.context_get_artifact, wish)
         files = found.files if found and found.files else files
-    return Card(item=item, title=title, hint=hint, files=files, error=error)
+    plain = _plain(files)
+    return Card(item=item, title=title, hint=hint, files=files, plain=plain, error=error)
 
 
 def write(visit: Visit) -> Redirect:
-    """Keep an item as the person wrote it; fields `path[]` and `content[]` side by side."""
-    form = visit.form
-    pairs = zip(form.getlist("path[]"), form.getlist("content[]"), strict=False)
-    files = tuple(
-        ContextFile(path=str(path), content=str(text).replace("\r\n", "\n")) for path, text in pairs
-    )
+    """Keep an item as the person wrote it: a line and a text, or files side by side."""
     bench_id, category = visit.params["bench_id"], visit.params["category"]
+    files = _written(visit, category)
     wish = ContextUpdateDirect(workbench_id=bench_id, category=category, files=files, create=True)
     visit.ask(Bench.context_update_direct, wish)
     return Redirect(f"/bench/{bench_id}/context#{category}")
+
+
+def _written(visit: Visit, category: str) -> tuple[ContextFile, ...]:
+    """Return the files a form stands for: `about` and `text`, or `path[]` and `content[]`."""
+    form = visit.form
+    if "about" in form:
+        about = json.dumps(" ".join(str(form["about"]).split()), ensure_ascii=False)  # YAML too
+        text = str(form.get("text") or "").replace("\r\n", "\n").strip("\n")
+        whole = f"---\nname: {category}\ndescription: {about}\n---\n\n{text}\n"
+        return (ContextFile(path=MAIN_FILES.get(category, "SKILL.md"), content=whole),)
+    pairs = zip(form.getlist("path[]"), form.getlist("content[]"), strict=False)
+    return tuple(
+        ContextFile(path=str(path), content=str(text).replace("\r\n", "\n")) for path, text in pairs
+    )
 
 
 def process(visit: Visit) -> Redirect:

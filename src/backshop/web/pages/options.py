@@ -8,10 +8,19 @@ from backshop.workshop.requests import GetUsage
 
 from .kit import Page, Visit, bench_context, route, tried
 
-FLOWS = {
-    "auto": "The agent works directly, and makes a plan where the request needs one.",
-    "rpi": "The agent researches, plans, works through its plan with tools, and sums up.",
-    "compat": "The agent answers, then proposes all changes at once: for models without tools.",
+FLOWS = {  # what each is called, and what it does
+    "auto": (
+        "As the request needs it",
+        "The agent works directly, and makes a plan where the request needs one.",
+    ),
+    "rpi": (
+        "Always with a plan",
+        "The agent researches, plans, works through its plan with tools, and sums up.",
+    ),
+    "compat": (
+        "All changes in one proposal",
+        "The agent answers, then proposes all changes at once: for models without tools.",
+    ),
 }
 
 

@@ -55,10 +55,10 @@ PLACES = {
 }
 """How a place of a kind of file is typed, as an example."""
 LABELS = {
-    "draft_start_snapshot": "Reference (Draft start)",
-    "last_look": "Last look (when changes were asked for)",
-    "published_current_fallback": "Published (current)",
-    "none": "no reference",
+    "draft_start_snapshot": "the files when the Draft began",
+    "last_look": "your last look, when changes were asked for",
+    "published_current_fallback": "what is Published now",
+    "none": "nothing",
 }
 VIEWS = {
     "docx": ("picture", "changes", "text", "pages"),
@@ -150,7 +150,7 @@ def _file(visit: Visit, path: str) -> dict[str, Any]:
         "summary": summary,
         "offered": offered,
         "shown": shown,
-        "view": {**view, "reference": LABELS["last_look"] if _since(visit) else None},
+        "view": {**view, "reference": "At your last look" if _since(visit) else None},
         "also": _also(visit),
         "remarkable_kind": None if entry.kind == "DELETED" else entry.file_kind,
         "mode": "split" if visit.query.get("mode") == "split" else "unified",

@@ -1,5 +1,5 @@
 // The Context page: a model makes an item of a text; a refusal is shown in the form with what can be done.
-import { $, clearError, on, showError } from "./dom.js";
+import { $, $$, clearError, on, showError, toast } from "./dom.js";
 import { call } from "./rpc.js";
 import { onCleanBench } from "./clean.js";
 import { allowSending } from "./consent.js";
@@ -25,3 +25,20 @@ async function process(form) {
 }
 
 on(document, "submit", "form[data-process]", (event, form) => { event.preventDefault(); process(form); });
+
+// What was deleted comes back as it was sent, written by hand.
+on(document, "done", 'form[data-command="ContextDelete"]', (event, form) => {
+  event.preventDefault();
+  const card = form.closest(".context-card");
+  const files = $$("h3 code", card).map((name) => ({ path: name.textContent, content: name.closest("h3").nextElementSibling.textContent }));
+  const category = card.id;
+  const undo = async () => {
+    try {
+      await call("ContextUpdateDirect", { ...here, category, files, create: true });
+    } catch (error) {
+      if (!error.envelope) throw error;
+      showError($("#main"), error.envelope);
+    }
+  };
+  toast(`${$("h2", card).textContent} was deleted`, { seconds: 20, actions: { Undo: undo } });
+});

@@ -38,7 +38,7 @@ const marked = (head, mark) => {
   return head;
 };
 
-export function grid(root, { source, headers = null, marks = new Map(), lines = null, label = "Sheet", at = null, onError }) {
+export function grid(root, { source, headers = null, marks = new Map(), lines = null, label = "Sheet", at = null, onHead = null, onError }) {
   const windows = new Map();
   const shown = new Map();
   let rows = 0;
@@ -115,8 +115,9 @@ export function grid(root, { source, headers = null, marks = new Map(), lines = 
   function drawHead(first, end) {
     const made = [el("span", { class: "grid-corner", role: "columnheader" }, el("span", { class: "unseen" }, "Row")), spacer(first)];
     for (let col = first; col < end; col += 1) {
-      const one = el("span", { class: "grid-colhead", role: "columnheader", "aria-colindex": col + 2, title: headers ? headers[col] : null }, headers ? headers[col] : letters(col));
+      const one = el("span", { class: "grid-colhead", role: "columnheader", "aria-colindex": col + 2, title: headers ? visible(headers[col]) : null }, headers ? visible(headers[col]) : letters(col));
       if (widths[col]) one.style.flexBasis = `${widths[col]}px`;
+      onHead?.(one, col);
       made.push(marked(one, lines?.columns.get(col)));
     }
     head.setAttribute("role", "row"); // a row has cells: before it has any it is none

@@ -1,4 +1,5 @@
 // What every page does: times, dialogs, menus, forms that run commands in place, the Draft bar.
+import "./focus.js";
 import { $, $$, clearError, copyText, el, loadInto, localTimes, on, say, showError, toast } from "./dom.js";
 import { call, folderWords, forgetWarned, warned } from "./rpc.js";
 import { follow } from "./events.js";
@@ -114,11 +115,16 @@ const DONE = {
     ? { done: `${path} was as it is when the Draft began already` }
     : { done: `Reverted: ${path} is as it was when the Draft began`, back: ["Undo", "undoCorrection", draft_revision_id], seconds: 20 }),
   DraftUndo: ({ paths }) => ({ done: `Undone: ${paths.join(", ")} ${paths.length === 1 ? "is" : "are"} again as the Draft had ${paths.length === 1 ? "it" : "them"}` }),
+  WorkbenchFileRename: (_, { path, new_path }) => ({ done: `${path} is called ${new_path} now`, back: ["Undo", "renameBack", { path: new_path, new_path: path }], seconds: 20 }),
+  DraftRenamePath: (_, { path, new_path }) => ({ done: `In the Draft ${path} is called ${new_path} now`, back: ["Undo", "renameBackInDraft", { path: new_path, new_path: path }], seconds: 20 }),
+  WorkbenchFilesRemove: ({ checkpoint_id }, { workbench_paths }) => ({ done: `Removed: ${workbench_paths.join(", ")}`, back: ["Undo", "restore", checkpoint_id], seconds: 20 }),
   WorkshopSaveWorkflow: ({ workflow_id, notes = [] }) => ({ done: [`Saved as ${workflow_id}`, ...notes].join(". "), seconds: 30 }),
   CheckpointRestore: ({ changed = [] }, { path }) => ({ done: path && !changed.length ? `${path} is as it was then already` : path ? `Restored: ${path}; what was there before is kept in the history` : "Restored; what was Published before is kept in the history" }),
 };
 // Ways to take something back, by name; the Workshop adds its own.
 export const backs = {
+  renameBack: (names) => renamed("WorkbenchFileRename", names),
+  renameBackInDraft: (names) => renamed("DraftRenamePath", names),
   async undoCorrection(revision_id) {
     try {
       const done = await call("DraftUndo", { workbench_id: document.body.dataset.bench, revision_id });
@@ -130,6 +136,15 @@ export const backs = {
     }
   },
 };
+async function renamed(command, names) {
+  try {
+    await call(command, { workbench_id: document.body.dataset.bench, ...names });
+    location.assign(`/bench/${document.body.dataset.bench}/file/${names.new_path.split("/").map(encodeURIComponent).join("/")}`);
+  } catch (error) {
+    if (!error.envelope) throw error;
+    showError($("#main"), error.envelope);
+  }
+}
 const SAY_AFTER_MS = 150; // a region that is filled while a page loads is not read out
 export const hasArrived = arrive();
 function arrive() {
