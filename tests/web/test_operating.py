@@ -6,6 +6,7 @@ import json
 import re
 from contextlib import closing
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from playwright.sync_api import expect
@@ -135,7 +136,7 @@ def test_filters_stand_in_the_address_with_their_counts(served, ann, tmp_path):
     with closing(served.client()) as client:
 
         def listed(**query: str) -> str:
-            text = client.get("/studio", params=query).text
+            text = str(client.get("/studio", params=query).text)
             return text[text.index('id="runs"') :]
 
         agent = listed(agent="mcp:zed", when="24")
@@ -190,7 +191,7 @@ def test_idle_time_is_drawn_short_and_said_and_branches_stand_apart():
         )
 
     run = SimpleNamespace(run_id="run_1", title="Work", workflow_id="w")
-    session = SimpleNamespace(
+    session: Any = SimpleNamespace(
         run_list=(run,),
         timeline=(
             moment("10:00:00", None, "a"),

@@ -181,7 +181,7 @@ def _box(
 ) -> Box:
     is_current = one.node_id == run.preferred_tip
     is_complete = one.pending_step_id is None and one.title == "Complete"
-    kind = "complete" if is_complete and one.node_kind == "step" else one.node_kind
+    kind: str = "complete" if is_complete and one.node_kind == "step" else one.node_kind
     kind = "answered" if "answered" in one.badges else kind
     badges = tuple(BADGES.get(name, name) for name in one.badges)
     where = f"pass {one.pass_}" if one.pass_ else ""

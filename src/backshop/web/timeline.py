@@ -182,8 +182,8 @@ class _Scale:
         self._per_ms = room / busy_ms if busy_ms else 0.0
         self._places = [float(MARGIN)]
         for one, rests in zip(steps, self._is_idle, strict=True):
-            width = IDLE_WIDTH if rests else max(STEP_LEAST, one * self._per_ms)
-            self._places.append(self._places[-1] + width)
+            step = IDLE_WIDTH if rests else max(STEP_LEAST, one * self._per_ms)
+            self._places.append(self._places[-1] + step)
         self.end = round(self._places[-1]) + END
         self._place = dict(zip(times, self._places, strict=False))  # without times: none
 

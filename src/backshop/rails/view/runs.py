@@ -48,6 +48,8 @@ class RunsFound:
     workspaces: Mapping[str, int]
     agents: Mapping[str, int]
     """Of all runs there are: who acted in them last."""
+    at_work: tuple[RunListed, ...]
+    """All runs where an agent is at work, whatever was asked for."""
     unreadable: int
     """Sessions that cannot be read, whose runs are not counted."""
     next_cursor: str | None = None
@@ -88,6 +90,7 @@ def runs(sessions: Sessions, now_ms: int, caller: Caller, wanted: Wanted) -> Run
         workflows=_counted(row.workflow_id for row in every),
         workspaces=_counted(row.workspace_name for row in every),
         agents=_counted(row.agent for row in every),
+        at_work=tuple(row for row in every if row.is_at_work),
         unreadable=unreadable,
         next_cursor=str(end) if len(rows) > end else None,
     )

@@ -102,7 +102,7 @@ def _front(visit: Visit) -> dict[str, Any]:
         **common(visit),
         "found": found,
         "waits": visit.ask(Studio.waiting_list, requests.WaitingList()),
-        "at_work": visit.ask(Studio.runs_list, requests.RunsList(at_work=True)).runs,
+        "at_work": found.at_work,
         "at_work_minutes": AGENT_AT_WORK_MINUTES,
         "wait_words": WAITS,
         "is_filtered": is_filtered,
