@@ -107,8 +107,8 @@ def test_pages_say_that_a_workbook_has_macros_and_show_one_of_another_format(ser
     Drafting(served, bench).use("xlsx_operations", path="a.xlsm", operations=[wish])
 
     with served.client() as client:
-        reviewed = client.get(f"/bench/{bench}/review?file=a.xlsm").text
-        viewed = [client.get(f"/bench/{bench}/file/{name}").text for name in others]
+        reviewed = client.get(f"/bench/{bench}/review/picture?file=a.xlsm").text
+        viewed = [client.get(f"/bench/{bench}/file/{name}?as=cells").text for name in others]
 
     assert "The workbook has macros. They were not run, and they are as they were." in reviewed
     for page in viewed:

@@ -346,7 +346,9 @@ def test_inserted_rows_are_told_and_their_heads_marked(served, new_page):
     told = page.locator(".lines-moved li").all_inner_texts()
     heads = page.locator(".grid-rowhead.marked").all_inner_texts()
     with served.client() as client:
-        plain = client.get(f"/bench/{bench}/review", params={"file": "b.xlsx", "as": "changes"}).text
+        plain = client.get(
+            f"/bench/{bench}/review", params={"file": "b.xlsx", "as": "changes"}
+        ).text
 
     assert told == ["+ S: row 4 inserted", "− S: row 8 removed item 8, 1, =B8*2"]
     assert [text.split() for text in heads] == [

@@ -23,6 +23,7 @@ from backshop.app import fault_of
 from backshop.base.canon import parse
 from backshop.base.errors import ValidationFailed
 
+from .preparation import prepare
 from .rpc import read_body
 from .security import user_of
 from .site import Site, fault_response
@@ -41,8 +42,10 @@ async def turn(request: Request) -> Response:
     is_form = not request.headers.get("content-type", "").startswith("application/json")
     try:
         wish = await _wish(request, is_form)
-        call = partial(site.shop.call, user=user_of(request))
-        answer = await site.run(begin, call, bench_id, wish)
+        user = user_of(request)
+        call = partial(site.shop.call, user=user)
+        after = partial(prepare, site, bench_id, user)
+        answer = await site.run(begin, call, bench_id, wish, after)
     except (HTTPException, ClientDisconnect):  # of the request itself, answered by the app
         raise
     except Exception as error:  # a surface's outermost handler
@@ -64,8 +67,13 @@ async def _wish(request: Request, is_form: bool) -> dict[str, Any]:
     return dict(body)
 
 
-def begin(call: Call, bench_id: str, wish: dict[str, Any]) -> dict[str, Any]:
-    """Do what can be refused at once, begin the rest, and say how far that came."""
+def begin(
+    call: Call, bench_id: str, wish: dict[str, Any], after: Callable[[], object] = lambda: None
+) -> dict[str, Any]:
+    """Do what can be refused at once, begin the rest, and say how far that came.
+
+    `after` is done when the turn is over and whoever waits for it knows (U8.8).
+    """
     named = {"workbench_id": bench_id}
     message_id = wish.get("message_id")
     flow: dict[str, Any] = _driven(wish)
@@ -80,11 +88,11 @@ def begin(call: Call, bench_id: str, wish: dict[str, Any]) -> dict[str, Any]:
         message_id = call(command, said)["message_id"]
     if wish.get("regenerate"):
         again = {**named, **_picked(wish, "message_id", "mode", "note", "model_id")}
-        work = _begin(call, "WorkshopRegenerate", again)
+        work = _begin(call, "WorkshopRegenerate", again, after)
     elif not message_id:
         raise ValidationFailed("a turn needs a text or a message", reason="bad_params")
     else:
-        work = _begin(call, "WorkshopRunAgent", {**named, "message_id": message_id, **flow})
+        work = _begin(call, "WorkshopRunAgent", {**named, "message_id": message_id, **flow}, after)
     made = {"message_id": message_id} if message_id else {}
     try:
         return {**made, "result": work.result(CHECKS_S)}
@@ -111,7 +119,9 @@ def _picked(wish: dict[str, Any], *names: str) -> dict[str, Any]:
     return {name: wish[name] for name in names if wish.get(name) is not None}
 
 
-def _begin(call: Call, command: str, request: dict[str, Any]) -> Future[Any]:
+def _begin(
+    call: Call, command: str, request: dict[str, Any], after: Callable[[], object]
+) -> Future[Any]:
     made: Future[Any] = Future()
 
     def work() -> None:
@@ -119,6 +129,8 @@ def _begin(call: Call, command: str, request: dict[str, Any]) -> Future[Any]:
             made.set_result(call(command, request))
         except Exception as error:  # a worker's loop: whoever waits gets it, the records say it
             made.set_exception(error)
+        else:
+            after()
 
     threading.Thread(target=work, name="backshop-turn", daemon=True).start()
     return made

@@ -49,7 +49,10 @@ def deck_picture(shown: Shown, diff: Diff | None, diff_of: DiffOf | None = None)
         entries=kept,
         more=more,
         also=tuple(str(one["text"]) for one in diff.also or ()),
-        notes=(f"{left} more changed slides; choose them above.",) if left > 0 else (),
+        notes=(
+            *diff.notes,
+            *([f"{left} more changed slides; choose them above."] if left > 0 else ()),
+        ),
     )
 
 

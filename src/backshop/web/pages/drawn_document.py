@@ -45,6 +45,7 @@ def document_picture(shown: Shown, diff: Diff | None, diff_of: DiffOf | None = N
         more=more,
         also=tuple(str(one["text"]) for one in (diff.also if diff else None) or ()),
         ways=_ways(shown, panels, first),
+        notes=tuple(diff.notes) if diff is not None else (),
     )
 
 

@@ -22,6 +22,7 @@ _ALL = 10**7  # more lines than any sheet has
 _CELL = re.compile(r"\$?([A-Za-z]{1,3})\$?([0-9]{1,7})")
 _SORTS = {"value": "value", "formula": "formula", "result": "result", "style": "look"}
 _KINDS = ("chart", "picture")
+_UNKNOWN = ("Which cells changed could not be found out here.",)
 _UNIT = 1.2  # sheets beside one another are shown at 80 %
 Cell = tuple[int, int]
 
@@ -82,7 +83,7 @@ def sheet_picture(shown: Shown, diff: Diff | None) -> Picture:
         more=more,
         also=_also(diff, found),
         ways=_ways(shown, drawings, sheet, row, col),
-        notes=("Which cells changed could not be found out here.",) if is_unknown else (),
+        notes=(*(diff.notes if diff is not None else ()), *(_UNKNOWN if is_unknown else ())),
     )
 
 

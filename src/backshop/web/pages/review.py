@@ -31,6 +31,7 @@ from backshop.formats import TableDiff, TextDiff
 from . import diffs, review_picture
 from .kit import Page, Visit, bench_context, number, route, tried
 from .pictures import document_pictures, inside, marked_pictures, placed
+from .sheet_pair import sheet_pairs
 from .words import FAULTS
 from .workshop import files_context, follow_ups
 
@@ -423,13 +424,15 @@ def _pages(visit: Visit, entry: ChangeEntry) -> dict[str, Any]:
     index = min(first if asked is None else asked, len(pairs) - 1)
     pair = pairs[index]
     found = _two_pictures(visit, entry, index, pair["index_before"], pair["index_after"])
-    what = "slide" if entry.file_kind == "pptx" else "page"
+    what = {"pptx": "slide", "xlsx": "sheet"}.get(entry.file_kind, "page")
     return {**found, "pages": len(pairs), "pair": {**pair, "what": what}, "diff": told}
 
 
 def _paired(visit: Visit, entry: ChangeEntry) -> tuple[Diff | None, Sequence[Mapping[str, Any]]]:
     """Return slides or pages of both versions, paired; none where only their numbers pair."""
     ways = {"pptx": Differ.deck_diff, "pdf": Differ.text_diff}
+    if entry.file_kind == "xlsx" and entry.kind in _CHANGED and not _since(visit):
+        return sheet_pairs(visit, entry)
     if entry.kind not in _CHANGED or entry.file_kind not in ways:
         return None, ()
     found, _ = tried(visit, ways[entry.file_kind], _about(visit, entry))

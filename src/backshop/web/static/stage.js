@@ -124,9 +124,9 @@ export function stage(root, { onMove = () => {} } = {}) {
   });
   on(root, "click", "[data-sides][aria-pressed]", (_, button) => { localStorage.setItem(SIDES, button.dataset.sides); choose(button.dataset.sides); });
   on(root, "click", "[data-show]", (_, button) => go(button.dataset.show));
-  on(root, "click", "a[href^='#entry-']", (event, link) => { event.preventDefault(); go(link.hash.slice(7), { isFromPicture: true }); });
+  on(root, "click", "a[href^='#entry-']", (event, link) => { event.preventDefault(); go(link.getAttribute("href").slice(7), { isFromPicture: true }); });
   on(root, "click", "a[href^='#comment-']", (event, link) => {
-    const comment = $(link.hash);
+    const comment = $(link.getAttribute("href")); // of a link in a drawing, which has no hash
     if (!comment) return;
     event.preventDefault();
     comment.scrollIntoView({ block: "center" });
