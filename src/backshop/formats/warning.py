@@ -14,13 +14,13 @@ error_cells footer_skipped format_inferred formula_corrected formula_like_cells
 header_skipped_on_append headers_written hidden_cells invalid_json layout_substituted long_rows
 macros_may_name_sheet map_partial merged_redirect merged_skipped mixed_types no_match no_text_layer
 non_finite non_numeric_amounts not_copied numeric_text occurrences_left order_added path_normalised
-preamble_skipped ragged_rows references_by_place references_kept region_defaulted replaced_existing
-rows_left rows_repaired sheet_defaulted sheet_name_changed short_rows source_overwritten
-span_clipped style_value_ignored table_not_extended text_overflow textbox_added
+preamble_skipped ragged_rows range_not_extended references_by_place references_kept region_defaulted
+replaced_existing rows_left rows_repaired sheet_defaulted sheet_name_changed short_rows
+source_overwritten span_clipped style_value_ignored table_not_extended text_overflow textbox_added
 tracked_changes_present truncated_to_fit uncached_formula
 """
 WARNING_CODES = frozenset(_WARNING_CODES.split())
-NOTED = frozenset({"macros_may_name_sheet", "table_not_extended"})
+NOTED = frozenset({"macros_may_name_sheet", "range_not_extended", "table_not_extended"})
 """Warnings whose `where` is a sentence that a review and the facts of a turn show as it is."""
 
 

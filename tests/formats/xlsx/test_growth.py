@@ -66,7 +66,7 @@ def test_rows_below_a_totals_row_are_refused_with_the_call_that_writes_them(tmp_
         edit(ledger(tmp_path / "a.xlsx", total=True), out, ROWS)
 
     assert caught.value.reason == "op_conflict"
-    assert caught.value.hints == ('set_range with start "B6" writes below it all the same',)
+    assert caught.value.hints[1] == 'set_range with start "B6" writes below it all the same'
     assert not out.exists()
 
 

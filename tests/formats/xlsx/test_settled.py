@@ -13,7 +13,12 @@ from backshop.formats.protocol import Source
 from .books import book, edit, lines, members, source, text
 
 SET = {"op": "set_cells", "sheet": "S", "cells": [{"cell": "B2", "value": 100}]}
-COUNT = [["n", "v", "d"], ["a", 1, "=B2*2|2"], ["b", 5, "=B3*2|10"], ["c", 3, "=B4*2|6"]]
+COUNT: list[list[Any]] = [
+    ["n", "v", "d"],
+    ["a", 1, "=B2*2|2"],
+    ["b", 5, "=B3*2|10"],
+    ["c", 3, "=B4*2|6"],
+]
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ from ..lines.line_move import LineMove
 from ..syntax.address import Area, cell_name
 from . import effect, structure
 from .drawing.chart_fill import fill_charts, verify_charts
+from .list_end import tell_ends
 from .operation import RUN, SPECS
 from .session import Session
 from .settlement import changed_cells, recalculated
@@ -72,6 +73,7 @@ def finish(
     session.engine = recalculate
     outcome = recalculated(session, _errors(old, session))
     _tell_circles(session, outcome)
+    tell_ends(session)
     _keep_chain_true(session, old)
     fill_charts(session)
     verify(session, outcome.places)
@@ -146,8 +148,8 @@ def _errors(old: Book, session: Session) -> dict[Place, str]:
 def _keep_chain_true(session: Session, old: Book) -> None:
     """Drop the calculation chain when it may name cells that hold no formula any more."""
     book, changed = session.book, changed_cells(session)
-    for name, cells in session.stale.items():
-        changed.setdefault(name, set()).update(cells)
+    for name, stale in session.stale.items():
+        changed.setdefault(name, set()).update(stale)
     if book.related("calcChain") is None:
         return
     for sheet in old.sheets:

@@ -20,7 +20,7 @@ from ..syntax.address import MAX_COL, MAX_ROW, Area, cell_name, parse_area, pars
 from .cell_value import DATE_FORMATS, check_type, content, looks_numeric
 from .date_column import DateColumns
 from .formula_fit import fitted
-from .session import Session
+from .session import Added, Session
 from .table_growth import calculated, far_below, grow, refuse_totals, tables_above
 from .table_header import renamed_header
 
@@ -154,6 +154,7 @@ def append_rows(session: Session, op: Op) -> str:
         refuse_totals(above, below, f"{op.where}.values")
     session.joined = tuple(table.name for table in above)
     area, _ = write_block(session, edit, op, start, are_rows=True)
+    session.added.append(Added(edit.sheet.name, "row", area))
     names = take_in(session, edit, above, area, op.where)
     said = f" to the table {', '.join(names)}" if names else ""
     rows = f"{area.height} row{'s' if area.height > 1 else ''}"

@@ -27,7 +27,7 @@ from ..syntax.formula import shift as filled
 from ..syntax.line_shift import LineShift
 from . import structure
 from .cell_operation import write_block
-from .session import REMOVED, Session, Target
+from .session import REMOVED, Added, Session, Target
 
 Axis = Literal["row", "column"]
 _MOST: dict[Axis, int] = {"row": MAX_ROW, "column": MAX_COL}
@@ -93,9 +93,10 @@ def _insert(session: Session, op: Op, axis: Axis, at: int) -> str:
     if values:
         start = _start(edit, shift)
         ours = replace(op, args={**op.args, "null_cells": "keep"})
-        _, written = write_block(session, edit, ours, start, are_rows=axis == "row")
+        area, written = write_block(session, edit, ours, start, are_rows=axis == "row")
+        session.added.append(Added(name, axis, area))
     said = f"{name}: {_lines(axis, at, at + count - 1)} inserted"
-    return f"{said}, {written} cells written" if written else said
+    return f"{said}, {written} cell{'' if written == 1 else 's'} written" if written else said
 
 
 def _delete(session: Session, op: Op, axis: Axis, first: int, last: int) -> str:

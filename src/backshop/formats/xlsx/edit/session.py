@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from time import monotonic
-from typing import TypeAlias, TypeVar
+from typing import Literal, TypeAlias, TypeVar
 
 from backshop.base import limits
 from backshop.formats.errors import fail
@@ -84,6 +84,15 @@ class PartRewrite:
 
 
 @dataclass(frozen=True, slots=True)
+class Added:
+    """New lines with values: where they stand on their sheet."""
+
+    sheet: str
+    axis: Literal["row", "column"]
+    area: Area
+
+
+@dataclass(frozen=True, slots=True)
 class SheetTwin:
     """A sheet that is a copy: what it was copied from, and how that is written in the copy."""
 
@@ -123,6 +132,7 @@ class Session:
     replaced: int = 0  # occurrences of texts
     stale: dict[str, set[tuple[int, int]]] = field(default_factory=dict)  # formulas, by lines
     shifted: dict[str, list[Area]] = field(default_factory=dict)  # cells that stand elsewhere
+    added: list[Added] = field(default_factory=list)  # new lines beside others
     settled: dict[str, bytes] = field(default_factory=dict)  # changed parts, when all was computed
     engine: bool = True  # whether results are computed; else those that are reached go
     structural: bool = False
@@ -277,6 +287,11 @@ class Session:
             if area is not None
         ]
         self.kept.clear()
+        self.added = [
+            replace(one, area=area)
+            for one in self.added
+            if (area := shift.area(one.area) if one.sheet == name else one.area) is not None
+        ]
         for noted in (self.written, self.stale, self.carried):
             if name in noted:
                 noted[name] = {now for place in noted[name] if (now := shift.cell(*place))}
@@ -297,6 +312,7 @@ class Session:
     def follow(self, old: str, new: str) -> None:
         """Let what was noted under a sheet's old name stand under its new one."""
         self.targets = [replace(t, sheet=new) if t.sheet == old else t for t in self.targets]
+        self.added = [replace(one, sheet=new) if one.sheet == old else one for one in self.added]
         _rename_key(self.touched, old, new)
         _rename_key(self.stale, old, new)
         _rename_key(self.shifted, old, new)

@@ -32,7 +32,11 @@ def refuse_totals(tables: list[Table], area: Area, where: str) -> None:
                 "op_conflict",
                 where,
                 f"the table {table.name} ends in a totals row; rows below it do not belong to it",
-                [f'set_range with start "{start}" writes below it all the same'],
+                [
+                    f"insert_rows with row {table.area.row2} and these values puts them into the "
+                    "table, above its totals",
+                    f'set_range with start "{start}" writes below it all the same',
+                ],
             )
 
 
