@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from backshop.base.image import Image
+from backshop.base.media.image import Image
 from backshop.prompts import ToolInvoked, ToolResult
 
 from ..messages import ToolCall
