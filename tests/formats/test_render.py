@@ -120,6 +120,27 @@ def test_office_files_are_converted_once_and_kept(tmp_path, corpora):
     assert log.read_text() == "run\n"
 
 
+@pytest.mark.needs("corpora")
+@pytest.mark.rule("F43.74", "F43.75", "F29.7")
+def test_a_document_is_shown_by_its_pages_where_libreoffice_draws_them(tmp_path, corpora):
+    log = tmp_path / "log"
+    pdf = corpora / "office-fixtures" / "report.pdf"
+    docx = file_source(corpora / "office-fixtures" / "simple.docx")
+    drawn = {}
+    for name, text in (("draws", PRINTS_PDF), ("fails", FAILS)):
+        soffice = program(tmp_path, text, pdf=str(pdf), log=str(log), size=1)
+        with Formats(cache=tmp_path / name, renderer=soffice, plugins={}) as formats:
+            drawn[name] = [formats.view_page(docx) for _ in range(2)]
+            with pytest.raises(FormatError) as caught:
+                formats.view_page(docx, 9)
+            assert caught.value.reason == "bad_range"
+
+    assert drawn["draws"][0] == drawn["draws"][1]
+    shown = [(one.facts["drawn_by"], one.facts["shown"]) for (one, _) in drawn.values()]
+    assert shown == [("LibreOffice", "page 1 of 1"), ("Backshop", "part 1 of 1")]
+    assert log.read_text() == "run\n" * 2  # each was asked once
+
+
 @pytest.mark.needs("libreoffice", "corpora")
 @pytest.mark.rule("F29.7")
 def test_libreoffice_draws_a_visible_sheet_as_one_page(tmp_path, corpora):

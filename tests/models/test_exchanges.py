@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from backshop.base.ambient import SystemClock
-from backshop.base.image import Image
+from backshop.base.media.image import Image
 from backshop.models.catalog.catalog import Auth, ModelRecord, ProviderRecord, builtin
 from backshop.models.egress import stream
 from backshop.models.egress.gate import Egress, EgressKind, Errand

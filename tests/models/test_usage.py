@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from backshop.base.image import Image
+from backshop.base.media.image import Image
 from backshop.models.ledger.usage import image_tokens, request_tokens, text_only_tokens
 from backshop.models.messages import Message, ModelRequest, Role, Usage
 

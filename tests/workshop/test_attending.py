@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from backshop.base.image import PNG, Image
+from backshop.base.media.image import PNG, Image
 from backshop.models import WINDOW_FULL, scripted
 from backshop.models.messages import Role
 from backshop.prompts import MarkdownSection, Prompt, Session, Tool, ToolResult

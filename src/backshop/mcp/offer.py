@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from backshop.base.ids import UserId
-from backshop.base.image import Image
+from backshop.base.media.image import Image
 
 
 @dataclass(frozen=True, slots=True)

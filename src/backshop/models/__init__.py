@@ -1,6 +1,6 @@
 """Providers, models and the tool loop. A call leaves the machine only through `egress`."""
 
-from backshop.base.image import Image
+from backshop.base.media.image import Image
 
 from .adapter.adapter import AdapterBase
 from .adapter.aio import evaluate as evaluate_async

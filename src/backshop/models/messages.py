@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 from backshop.base.errors import ErrorInfo, ValidationFailed
-from backshop.base.image import Image
+from backshop.base.media.image import Image
 from backshop.base.usage import TokenUsage
 
 Json = Mapping[str, Any]

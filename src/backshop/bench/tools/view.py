@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from backshop.base.image import PNG, Image
+from backshop.base.media.image import PNG, Image
 from backshop.formats import Kind, PageView, Source, fail, parse_place
 from backshop.prompts import Tool, ToolContext, ToolResult
 

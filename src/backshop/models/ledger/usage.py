@@ -7,8 +7,8 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from backshop.base.image import Image
 from backshop.base.limits import BUDGET_MARGIN_TOKENS, CHARS_PER_TOKEN, IMAGE_TOKENS
+from backshop.base.media.image import Image
 from backshop.base.usage import Used
 
 from ..catalog.catalog import Price

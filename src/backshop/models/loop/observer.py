@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from backshop.base.image import Image
+from backshop.base.media.image import Image
 from backshop.prompts import ToolInvoked, ToolResult
 
 from ..messages import ToolCall

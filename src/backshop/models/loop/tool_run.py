@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from backshop.base.errors import BackshopError
-from backshop.base.image import Image
 from backshop.base.limits import TOOL_RESULT_MAX_BYTES
+from backshop.base.media.image import Image
 from backshop.base.telemetry import watch
 from backshop.prompts import (
     Invocation,

@@ -6,8 +6,8 @@ import base64
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from backshop.base.image import Image
 from backshop.base.limits import OUTPUT_FLOOR_TOKENS
+from backshop.base.media.image import Image
 from backshop.models.catalog.catalog import LOCAL, ModelRecord
 from backshop.models.errors import ContextExhausted
 from backshop.models.ledger.usage import request_tokens

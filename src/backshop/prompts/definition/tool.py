@@ -25,7 +25,7 @@ from typing import (
 from backshop.base import codec
 from backshop.base.canon import canonical, sha256_hex
 from backshop.base.errors import ValidationFailed
-from backshop.base.image import Image
+from backshop.base.media.image import Image
 from backshop.base.tool_argument import argument_problems, forgiven, told
 
 from ..callables import fits, is_generator, named_types

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from backshop.base.errors import DiskFull
 from backshop.base.ids import BlobId, ToolResultId, TurnId
-from backshop.base.image import PNG, Image
+from backshop.base.media.image import PNG, Image
 from backshop.bench import Committed
 from backshop.bench.events import BatchApplied
 from backshop.bench.state import BenchState

@@ -1,0 +1,1 @@
+"""What is shown and not read: pictures on their way."""
