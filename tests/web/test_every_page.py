@@ -22,7 +22,7 @@ VIEWS = (  # a page is loaded in the first of several, and looked at in the othe
 )
 PARTS = {  # of pages, fetched by scripts, and what is no page
     *("/bench-cards", "/bench/{bench_id}/draft-bar", "/bench/{bench_id}/file-list"),
-    "/bench/{bench_id}/folder-bar",
+    *("/bench/{bench_id}/folder-bar", "/bench/{bench_id}/work"),
     *("/bench/{bench_id}/transcript", "/bench/{bench_id}/turn/{turn_id}"),
     *("/bench/{bench_id}/tool/{entry_id}", "/bench/{bench_id}/review/file"),
     "/bench/{bench_id}/review/choices",
