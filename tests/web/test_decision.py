@@ -68,6 +68,7 @@ def test_the_review_has_one_head_and_each_act_once(served, new_page):
     assert first["y"] + first["height"] < 900
     assert (bar["y"] + bar["height"], bar["width"]) == (844, 390)
     assert ends[0]["x"] >= 0
+    assert ends[0]["width"] > 110  # all of its words
     assert ends[1]["x"] + ends[1]["width"] <= 390
     assert end["y"] + end["height"] <= bar["y"]
     assert grave == []
