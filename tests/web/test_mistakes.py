@@ -55,8 +55,8 @@ def test_a_double_click_is_one_wish(served, bench, new_page):
 @pytest.mark.rule("U1.4", "U5.2")
 def test_a_checkpoint_and_a_publish_clicked_twice_happen_once(served, bench, new_page):
     page = new_page(f"/bench/{bench}/checkpoints")
-    page.get_by_label("Description").fill("Once")
-    page.get_by_role("button", name="Create checkpoint").dblclick()
+    page.get_by_label("Name").fill("Once")
+    page.get_by_role("button", name="Keep version").dblclick()
     page.locator("[data-checkpoint]").first.wait_for()
     Drafting(served, bench).put({"b.txt": "b\n"})
     page.goto(f"{served.address}/bench/{bench}/review")
@@ -170,10 +170,10 @@ def test_a_tab_that_heard_nothing_of_a_restore_does_no_harm_and_then_shows_what_
 def test_what_is_being_typed_is_not_taken_away_by_news(served, bench, new_page):
     page = new_page(f"/bench/{bench}/checkpoints")
     page.locator("html[data-live]").wait_for()
-    page.get_by_label("Description").fill("half a sentence")
+    page.get_by_label("Name").fill("half a sentence")
     served.call("CheckpointCreate", workbench_id=bench, description="from elsewhere")
     page.locator("#outdated").wait_for()
-    kept = page.get_by_label("Description").input_value()
+    kept = page.get_by_label("Name").input_value()
     page.get_by_role("button", name="Show it as it is now").click()
 
     page.get_by_text("from elsewhere").first.wait_for()

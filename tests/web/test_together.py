@@ -88,13 +88,15 @@ def test_what_a_terminal_and_an_agent_do_is_on_every_page_at_once(served, new_pa
     terminal(served, "checkpoint", "create", bench, "before the audit")
     late["checkpoint"] = watched.late_ms("before the audit", committed_ms(served))
 
-    everywhere = Watched(*pages.values())
+    everywhere = Watched(*(page for name, page in pages.items() if name != "review"))
     everywhere.expect("Draft in progress")
     Watched(pages["file"]).expect("Draft in progress", "second words")
     agent(served, bench, "write_text_file", path="notes.txt", content="second words\n")
     late["draft"] = everywhere.late_ms("Draft in progress", committed_ms(served))
     late["file"] = Watched(pages["file"]).late_ms("second words", committed_ms(served))
     pages["review"].get_by_text("second words").wait_for()  # it shows what there is to review now
+    pages["review"].locator("#publish:enabled").wait_for()  # and is the page of a review
+    assert "Draft in progress" in pages["review"].locator(".decision").inner_text()
 
     workshop = Watched(pages["workshop"])
     workshop.expect("Published", "Draft discarded")

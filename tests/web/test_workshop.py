@@ -245,9 +245,9 @@ def test_a_defect_is_shown_where_it_happened_with_the_reference_in_the_log(
 
     monkeypatch.setattr(type(served.shop.benches.desk), "new_checkpoint", broken)
     page = new_page(f"/bench/{bench}/checkpoints")
-    page.get_by_label("Description").fill("Before")
+    page.get_by_label("Name").fill("Before")
     with caplog.at_level("ERROR", "backshop"):
-        page.get_by_role("button", name="Create checkpoint").click()
+        page.get_by_role("button", name="Keep version").click()
         box = page.locator("form [data-error=INTERNAL_ERROR]")
         box.wait_for()
     shown = box.inner_text()
@@ -255,7 +255,7 @@ def test_a_defect_is_shown_where_it_happened_with_the_reference_in_the_log(
 
     assert "something of ours" not in shown
     assert reference in caplog.text
-    assert page.get_by_label("Description").input_value() == "Before"
+    assert page.get_by_label("Name").input_value() == "Before"
 
 
 @pytest.mark.rule("U1.6")
@@ -268,8 +268,8 @@ def test_what_was_refused_for_a_moment_is_tried_again_where_it_happened(
     page = new_page(f"/bench/{bench}/checkpoints")
     with monkeypatch.context() as patched:
         patched.setattr(type(served.shop.benches.desk), "new_checkpoint", away)
-        page.get_by_label("Description").fill("After all")
-        page.get_by_role("button", name="Create checkpoint").click()
+        page.get_by_label("Name").fill("After all")
+        page.get_by_role("button", name="Keep version").click()
         box = page.locator("form [data-error=STORE_UNAVAILABLE]")
         box.wait_for()
     box.get_by_role("button", name="Try again").click()

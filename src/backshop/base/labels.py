@@ -68,3 +68,11 @@ NOTES = {
     "sent": "came too late; sent as a message",
 }
 """What became of a note to an agent at work, by `became` of its record (W27.3)."""
+
+
+def headline(text: str, max_chars: int) -> str:
+    """Return a text in one line of at most so many characters."""
+    words = " ".join(text.split())
+    if len(words) <= max_chars:
+        return words
+    return words[: max_chars - 1].rsplit(" ", 1)[0] + "…"

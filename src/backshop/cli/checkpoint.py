@@ -11,7 +11,7 @@ import click
 from backshop.base.acting import who
 from backshop.base.codec import encode
 from backshop.base.errors import NotFound, ValidationFailed
-from backshop.base.headline import headline
+from backshop.base.labels import headline
 
 from .bench import BENCH, Answered, Asked, Facade, ask, bench_of
 from .door import Door, DoorGroup, pass_door, table

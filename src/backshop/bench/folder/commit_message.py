@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from backshop.base.headline import headline
+from backshop.base.labels import headline
 
 from .ignore import repository_of
 

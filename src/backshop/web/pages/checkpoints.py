@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from backshop.base.headline import headline
+from backshop.base.labels import headline
 from backshop.bench import Bench, Cells, Diff
 from backshop.bench.answers import ChangedFile, CheckpointInfo, Compared
 from backshop.bench.requests import (
@@ -54,7 +54,7 @@ class Version:
     """The checkpoint it came after, for what changed with it."""
     changes: Compared | None
     has_more: bool
-    """Whether files were added by hand as well before the next version."""
+    """Whether more happened than its title says before the next one that is kept."""
 
     @property
     def key(self) -> str:
@@ -103,6 +103,8 @@ def _versions(visit: Visit, bench: Any) -> tuple[list[Version], str | None]:
     bench_id, more = visit.params["bench_id"], visit.query.get("cursor") or None
     wish = CheckpointsList(workbench_id=bench_id, limit=LISTED + 1, cursor=more)
     found = list(visit.ask(Bench.checkpoints_list, wish).checkpoints)
+    if not found and not more:
+        return [], None
     is_cut = len(found) > LISTED  # the last one only says what came before the others
     held: list[CheckpointInfo | None] = [*([] if more else [None]), *found[:LISTED]]
     steps = [
@@ -182,8 +184,9 @@ def _led(step: _Step, titles: Mapping[str, str]) -> str:
             return headline(older.request, TITLE_CHARS) if older.request else f"Published {files}"
         case "pre_restore":
             return _went_back(older, titles)
-        case "manual":
-            return f"Added {files} by hand"
+        case "manual":  # adding keeps nothing by itself
+            is_added = step.changes is not None and step.changes.counts.added == number
+            return f"Added {files} by hand" if is_added else f"Changed {files}"
     if older.trigger == "before_restore":
         return f"Restored {older.description.removeprefix(_BEFORE_RESTORE)} from an earlier version"
     return _BY_HAND.get(older.trigger or "", "Changed {} by hand").format(files)

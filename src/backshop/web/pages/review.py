@@ -11,7 +11,7 @@ from typing import Any
 from starlette.responses import Response
 
 from backshop.base.errors import BackshopError
-from backshop.base.headline import headline
+from backshop.base.labels import headline
 from backshop.bench import (
     Bench,
     Cells,

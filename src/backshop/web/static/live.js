@@ -32,10 +32,16 @@ function offer() {
   say(text);
 }
 
+// Whether what came is a page of another make: it needs scripts or styles that are not here.
+function isAnother(fresh) {
+  const has = new Set($$("link[rel=stylesheet], script[src]").map((one) => one.getAttribute("href") ?? one.getAttribute("src")));
+  return $$("link[rel=stylesheet], script[src]", fresh).some((one) => !has.has(one.getAttribute("href") ?? one.getAttribute("src")));
+}
+
 async function replace() {
   const response = await reach(location.href, { headers: { accept: "text/html" } });
   const fresh = response.ok && new URL(response.url).pathname === location.pathname ? fragment(await response.text()) : null;
-  if (!fresh || !$("#main", fresh)) { location.reload(); return; }
+  if (!fresh || !$("#main", fresh) || isAnother(fresh)) { location.reload(); return; }
   document.dispatchEvent(new CustomEvent("renewing"));
   const held = placeOf(document.activeElement);
   const open = $$("#main details").map((one) => one.open);
