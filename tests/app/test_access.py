@@ -30,7 +30,8 @@ LEAST = {
         EngineGetInfo ModelsGetCapabilities ModelsListSupported PromptsGet PromptsLint PromptsList
         PromptsRender ProvidersGetStatus RailsBuiltinsList RailsSessionImport RailsSessionsList
         RailsWorkflowSource RailsWorkflowValidate UserGetConsentMode UserGetDefaultModel
-        WorkbenchCreate WorkbenchCreateSample WorkbenchList WorkshopListUsage inspect_workflow
+        WorkbenchCreate WorkbenchCreateSample WorkbenchList WorkshopListUsage WorkshopSearch
+        inspect_workflow
         list_workflows
         resume_session start_session start_workflow""",
     "read": """

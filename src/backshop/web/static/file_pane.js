@@ -39,8 +39,8 @@ export class FilePane {
     $("#file-pane-name").textContent = this.path.split("/").at(-1);
     $("#file-pane-page").href = href;
     $(".bench").classList.add("with-file");
+    if (isNew) $("#file-pane-name").focus();
     await this.show(href);
-    if (isNew && this.href === href) $("#file-pane-name").focus();
   }
 
   async show(href) {

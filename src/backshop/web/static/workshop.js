@@ -537,5 +537,5 @@ $("#look-here")?.addEventListener("submit", async (event) => {
 on(document, "submit", "form[data-once]", (_, form) => { $("button", form).disabled = true; });
 
 show();
-if (location.hash.startsWith("#msg_")) document.getElementById(location.hash.slice(1))?.focus();
+if (location.hash.startsWith("#msg_")) transcript.goTo(location.hash.slice(1));
 else if (!hasArrived) composer.focus();
