@@ -32,7 +32,8 @@ LEAST = {
         RailsSessionImport RailsSessionsList
         RailsWaitingList
         RailsWorkflowSource RailsWorkflowValidate UserGetConsentMode UserGetDefaultModel
-        WorkbenchCreate WorkbenchCreateSample WorkbenchList WorkshopListUsage inspect_workflow
+        WorkbenchCreate WorkbenchCreateSample WorkbenchList WorkshopListUsage WorkshopSearch
+        inspect_workflow
         list_workflows
         resume_session start_session start_workflow""",
     "read": """

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
+from tests.web.accessible import violations
 from tests.web.drafts import Drafting
+from tests.workshop.conftest import says
 
 from backshop.base.paths import BenchPath
 
@@ -132,3 +134,28 @@ def test_a_damaged_bench_and_one_with_a_draft_say_so_on_their_cards(served, new_
     }
 
     assert cards == {"Broken": ["damaged"], "Drafted": ["Draft in progress"]}
+
+
+@pytest.mark.rule("U5.40")
+def test_a_search_leads_to_a_message_however_old_it_is(served, new_page):
+    bench = served.bench("Searched", {"orders.csv": "a,b\n1,2\n"})
+    talk = served.shop.workshop(bench)
+    served.shop.models.play("searched", [says("work", "Yes.")])
+    talk.use_model("scripted:searched")
+    talk.send("Where is the <i>walrus</i>?", ask=True)
+    for _ in range(60):
+        served.call("WorkshopSendUserMessage", workbench_id=bench, text="And then?")
+        served.call("WorkshopSendUserMessage", workbench_id=bench, text="And now?")
+    page = new_page("/")
+    page.get_by_role("searchbox").fill("walrus")
+    page.keyboard.press("Enter")
+    hit = page.get_by_role("link", name="Where is the <i>walrus</i>?")
+    hit.wait_for()
+    found = violations(page)
+    hit.click()
+    page.wait_for_function("() => document.activeElement?.textContent.includes('walrus')")
+    with served.client() as client:
+        files = client.get("/?q=orders").text
+
+    assert found == []
+    assert f"/bench/{bench}/file/orders.csv" in files

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from tests.models.provider import Reply, chat, serving
 from tests.web.accessible import violations
 from tests.web.browsing import serving as web
 
-from backshop.bench import Bench, FileEntry
+from backshop.bench import Bench
 from backshop.bench.requests import WorkbenchFilesList
 from backshop.models.providers import listening, provider
 from backshop.web.pages.suggestion import suggested
@@ -67,9 +68,12 @@ def test_the_ways_to_a_model_work_without_scripts_and_nothing_is_asked_unasked(
 ):
     monkeypatch.setenv("HOME", str(tmp_path))
     looked: list[bool] = []
-    monkeypatch.setattr(
-        "backshop.models.providers.setup.listening", lambda: looked.append(True) or []
-    )
+
+    def look() -> list[tuple[str, str]]:
+        looked.append(True)
+        return []
+
+    monkeypatch.setattr("backshop.models.providers.setup.listening", look)
     with web(tmp_path / "home") as served, served.client() as client:
         bench = served.bench("New")
         page = client.get(f"/bench/{bench}").text
@@ -96,7 +100,7 @@ def test_suggestions_name_what_is_in_the_files_and_repeat_no_strange_names(serve
     sheet = {"name": "Plan", "state": "visible", "islands": [{"headers": ["a"], "row_count": 5}]}
 
     def of(kind: str, **seen: object) -> list[str]:
-        file = FileEntry(**{**_fields(listed[0]), "kind": kind, "path": "f"})
+        file = replace(listed[0], kind=kind, path="f")
         return suggested([file], lambda _: dict(seen))
 
     assert suggested(listed, lambda _: None)[0] == (
@@ -111,7 +115,3 @@ def test_suggestions_name_what_is_in_the_files_and_repeat_no_strange_names(serve
     ]
     assert of("pptx", slide_count=4) == ["Add a slide at the end of f that sums up the others"]
     assert of("binary") == []
-
-
-def _fields(file: FileEntry) -> dict[str, object]:
-    return {name: getattr(file, name) for name in file.__dataclass_fields__}

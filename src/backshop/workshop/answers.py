@@ -11,6 +11,7 @@ from backshop.base.ambient import timestamp
 from backshop.base.codec import decode
 from backshop.base.usage import ModelUsage, TokenUsage, Used
 from backshop.bench import ChangedFile, DraftState, Names, acted
+from backshop.bench.answers import BenchInfo
 
 from .conversation.state import BY, Record
 from .conversation.turn_facts import TurnFacts, first, told
@@ -125,6 +126,40 @@ class Answered:
     facts_first: int | None = None
     """How many of these lines stand first because they want a look before all else (W11.29)."""
     warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileHit:
+    """A file whose path has the words."""
+
+    workbench_id: str
+    bench_name: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageHit:
+    """A message that has the words; `role` is `person` or `agent`."""
+
+    workbench_id: str
+    bench_name: str
+    message_id: str
+    role: str
+    created_at: str
+    excerpt: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchHits:
+    """What was found, of the benches that changed last first (W27.10)."""
+
+    workbenches: tuple[BenchInfo, ...]
+    files: tuple[FileHit, ...]
+    messages: tuple[MessageHit, ...]
+    is_whole: bool
+    """Whether everything was looked through and all that was found is here."""
+    not_read: int = 0
+    """How many workbenches cannot be read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

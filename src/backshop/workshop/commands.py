@@ -38,5 +38,6 @@ COMMANDS: tuple[Command[Workshop, Any, Any], ...] = (
     _command("WorkshopGetUsage", "Say what models used for a workbench, by model and by turn.", Workshop.get_usage, role="read"),
     _command("WorkshopGetRunUsage", "Say what models used in one run, call by call.", Workshop.get_run_usage, role="read"),
     _command("WorkshopListUsage", "Say what models used for every workbench, and in all.", Workshop.list_usage, role="read", anybody=True, for_caller=True),
+    _command("WorkshopSearch", "Find workbenches and files by name, and messages by what they say.", Workshop.search, role="read", anybody=True, for_caller=True),
     _command("WorkshopDismissReminder", "Hide the reminder of a Draft for a while.", Workshop.dismiss_reminder, writes=True, role="write"),
 )  # fmt: skip

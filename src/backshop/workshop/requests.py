@@ -118,6 +118,14 @@ class Regenerate(WorkbenchOnly):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Search:
+    """Find workbenches and files by name, and messages by what they say (W27.10)."""
+
+    query: str
+    limit: int = 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AddNote(WorkbenchOnly):
     """Write something to the agent at work; it reads it before its next step (W27)."""
 

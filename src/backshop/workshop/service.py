@@ -14,7 +14,7 @@ from backshop.prompts import PromptOverridesStore
 from backshop.rails import Rails
 from backshop.store import THE_OWNER, Caller
 
-from . import answers, metrics, requests, sent_message, transcript, usage
+from . import answers, metrics, requests, search, sent_message, transcript, usage
 from .conversation import decide
 from .conversation.repository import Conversations
 from .errors import ModelUnavailable
@@ -111,6 +111,10 @@ class Workshop:
     def list_usage(self, _: Nothing = NOTHING, caller: Caller = THE_OWNER) -> answers.HomeUsage:
         """Say what models used for every workbench, and in all."""
         return usage.home_usage(self.book, caller)
+
+    def search(self, request: requests.Search, caller: Caller = THE_OWNER) -> answers.SearchHits:
+        """Find workbenches and files by name, and messages by what they say."""
+        return search.search(self.book, request, caller)
 
     # ------------------------------------------------------------ saying
 

@@ -7,16 +7,14 @@ digests) stands apart.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from backshop.base.ambient import timestamp
 from backshop.base.errors import NotFound, ValidationFailed
 from backshop.base.field_copy import made_from
 from backshop.base.usage import UNKNOWN_PERSON, ModelUsage, Used, together, with_call
-from backshop.bench import requests as bench_requests
 from backshop.bench import stream_of
-from backshop.bench.answers import BenchInfo
 from backshop.models import ModelCalled, Purpose
 from backshop.store import Caller, Event, Fold, Store, StreamNotHealthy
 
@@ -33,10 +31,10 @@ from .answers import (
 from .conversation.events import TurnEnded, TurnPaused, TurnResumed, TurnStarted
 from .conversation.repository import Conversations, rails_session
 from .conversation.state import Turn
+from .search import benches_of
 
 HOME = "home"  # the stream of calls for no workbench (M4.12)
 PAGE_MAX = 1000
-_BENCHES = 200  # the longest page there is (B5.3)
 _BESIDE = frozenset((Purpose.CONTEXT_PROCESS, Purpose.DIGEST, Purpose.OTHER))
 
 
@@ -187,7 +185,7 @@ def home_usage(book: Conversations, caller: Caller) -> HomeUsage:
     Calls for no workbench are told to the home's owner alone.
     """
     rows, models, people = [], list[Mapping[str, Used]](), list[Mapping[str, Used]]()
-    for bench in _benches(book, caller):
+    for bench in benches_of(book, caller, include_trash=True):
         counted = _counted(book.store, stream_of(bench.workbench_id))
         models.append(counted.models if counted else {})
         people.append(counted.people if counted else {})
@@ -213,16 +211,6 @@ def home_usage(book: Conversations, caller: Caller) -> HomeUsage:
         benches=tuple(sorted(rows, key=lambda one: -one.usage.total_tokens)),
         elsewhere=elsewhere.total,
     )
-
-
-def _benches(book: Conversations, caller: Caller) -> Iterator[BenchInfo]:
-    wish = bench_requests.WorkbenchList(limit=_BENCHES, include_trash=True)
-    while True:
-        page = book.bench.list(wish, caller)
-        yield from page.workbenches
-        if page.next_cursor is None:
-            return
-        wish = replace(wish, cursor=page.next_cursor)
 
 
 def _counted(store: Store, stream: str) -> _Counted | None:

@@ -18,7 +18,7 @@ from backshop.bench.requests import (
     WorkbenchOpenFolder,
 )
 from backshop.workshop import Workshop
-from backshop.workshop.requests import SwitchModel
+from backshop.workshop.requests import Search, SwitchModel
 
 from ..rpc import NOT_LOOPBACK
 from .kit import Page, Redirect, Visit, bench_context, number, route, tried
@@ -32,6 +32,7 @@ def benches(visit: Visit) -> Page:
     """Show the benches as cards, the trash below them, and the first steps until they are taken."""
     context = {
         **_cards(visit),
+        **_hits(visit),
         "may_open_folders": visit.user is None and visit.site.door.loopback,
         "show_onboarding": visit.user is None
         and visit.ask(Engine.settings, NOTHING).show_onboarding,
@@ -63,6 +64,15 @@ def _cards(visit: Visit) -> dict[str, Any]:
         "trash": trash[:TRASH_SHOWN],
         "trash_total": len(trash),
     }
+
+
+def _hits(visit: Visit) -> dict[str, Any]:
+    """Return what was found in files and conversations, where somebody looks for words (U5.40)."""
+    wanted = visit.query.get("q", "").strip()
+    if not wanted:
+        return {"hits": None, "hits_error": None}
+    found, error = tried(visit, Workshop.search, Search(query=wanted))
+    return {"hits": found, "hits_error": error}
 
 
 def _part_at(wanted: str, part: int) -> str:

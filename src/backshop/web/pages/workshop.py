@@ -32,6 +32,7 @@ from backshop.workshop.requests import (
     WorkbenchOnly,
 )
 
+from ..answer_link import FileLinks, file_links
 from .kit import Page, Redirect, Visit, bench_context, route, tried
 from .model_way import SERVERS, ways
 from .suggestion import suggested
@@ -187,7 +188,19 @@ def transcript_context(visit: Visit, before: str | None = None) -> dict[str, Any
         "has_more": page.has_more,
         "counts_line": counts_line,
         "notes": NOTES,
+        "links": _links(visit, page.messages),
     }
+
+
+def _links(visit: Visit, messages: Sequence[Message]) -> FileLinks:
+    """Return what answers may link to: the files there are now (U3.24)."""
+    base = f"/bench/{visit.params['bench_id']}"
+    if not any(one.type == "assistant_message" for one in messages):
+        return file_links(base, ())
+    wish = WorkbenchFilesList(workbench_id=visit.params["bench_id"], limit=FILES_SHOWN)
+    found, _ = tried(visit, Bench.files_list, wish)
+    there = (one for one in (found.files if found else ()) if one.draft_status != "DELETED")
+    return file_links(base, (one.path for one in there))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -70,6 +70,19 @@ export class Transcript {
     return this.messages().length;
   }
 
+  // Show a message that may be older than what is loaded, and let it have the focus.
+  async goTo(id) {
+    this.following = false;
+    while (!document.getElementById(id) && !this.older.hidden) {
+      const first = this.messages()[0];
+      await this.loadOlder();
+      if (this.messages()[0] === first) break;
+    }
+    const found = document.getElementById(id);
+    found?.scrollIntoView({ block: "center" });
+    found?.focus({ preventScroll: true });
+  }
+
   async loadOlder() {
     const first = this.messages()[0];
     if (this.older.hidden || this.loadingOlder || !first) return;

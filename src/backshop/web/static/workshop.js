@@ -9,6 +9,7 @@ import { preview, proofOf, showProof } from "./proof.js";
 import { Transcript } from "./transcript.js";
 import { Composer } from "./composer.js";
 import { Note } from "./note.js";
+import { FilePane } from "./file_pane.js";
 import { hasRoom, upload } from "./upload.js";
 import { shortcuts } from "./shortcuts.js";
 
@@ -31,6 +32,7 @@ const ENDS = { failed: "The turn failed", canceled: "The turn was stopped", paus
 
 const transcript = new Transcript(bench);
 const composer = new Composer(bench, send);
+const pane = new FilePane(bench, closeDetails);
 const note = new Note(bench, (text, { isTyped }) => {
   if ($("#composer").hidden || composer.text) return false; // kept in its own field until there is room
   composer.fill(text, { focus: isTyped });
@@ -150,10 +152,8 @@ async function refreshFiles() {
   const had = shownFiles();
   await loadInto($("#files"), `/bench/${bench}/file-list`);
   const now = shownFiles();
-  for (const one of $$("#files .file")) {
-    const path = $("a", one).title;
-    if (had.size && now.get(path) !== had.get(path)) one.classList.add("just-changed");
-  }
+  const changed = [...now.keys()].filter((path) => had.size && now.get(path) !== had.get(path));
+  for (const one of $$("#files .file")) if (changed.includes($("a", one).title)) one.classList.add("just-changed");
 }
 
 // ---------------------------------------------------------------- what the person does
@@ -331,6 +331,7 @@ backs.restore = restore;
 
 async function details(turn_id) {
   if (!turn_id) return;
+  if (!$("#file-pane").hidden) pane.close();
   if ($("#drawer").dataset.turn !== turn_id) $("#drawer-body").replaceChildren(skeleton("text", 8));
   $("#drawer").dataset.turn = turn_id;
   $("#drawer").hidden = false;
@@ -515,9 +516,9 @@ follow(here, {
   WorkshopRegenerateCompleted: refresh,
   WorkshopModelSwitched: (data) => { ofBench.WorkshopModelSwitched(data); return refresh(); },
   ProvidersChanged: () => { if ($("#model-ways") && !$("#way-key")?.value) location.reload(); },
-  WorkbenchFilesChanged: () => { ofBench.WorkbenchFilesChanged(); refreshWelcome(); if (state.active_turn) refreshWork(); return Promise.all([refreshFiles(), refresh()]); },
+  WorkbenchFilesChanged: () => { ofBench.WorkbenchFilesChanged(); refreshWelcome(); pane.renew(); if (state.active_turn) refreshWork(); return Promise.all([refreshFiles(), refresh()]); },
   WorkbenchClutterChanged: refreshFiles,
-  DraftStateChanged: () => Promise.all([refreshDraftBar(), refreshFiles(), refresh()]),
+  DraftStateChanged: () => { pane.renew(); return Promise.all([refreshDraftBar(), refreshFiles(), refresh()]); },
   CheckpointRestored: refresh,
   FolderChanged: ofBench.FolderChanged,
   FolderWriteProgress: ofBench.FolderWriteProgress,
@@ -546,5 +547,5 @@ $("#look-here")?.addEventListener("submit", async (event) => {
 on(document, "submit", "form[data-once]", (_, form) => { $("button", form).disabled = true; });
 
 show();
-if (location.hash.startsWith("#msg_")) document.getElementById(location.hash.slice(1))?.focus();
+if (location.hash.startsWith("#msg_")) transcript.goTo(location.hash.slice(1));
 else if (!hasArrived) composer.focus();
