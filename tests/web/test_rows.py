@@ -16,7 +16,7 @@ CSV = 'region,"am""ount"\nnorth,1200\nsouth,900\nEast,\nsouthwest,1000\n'
 def book() -> bytes:
     made = openpyxl.Workbook()
     for row in (("city", "people"), ("Bern", 134), ("Basel", 173), ("Chur", 38)):
-        made.active.append(row)
+        made.worksheets[0].append(row)
     buffer = io.BytesIO()
     made.save(buffer)
     return buffer.getvalue()

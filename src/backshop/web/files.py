@@ -155,16 +155,22 @@ async def download_all(request: Request) -> Response:
 
 def _archive(shop: Backshop, bench_id: str) -> IO[bytes]:
     found = hand_out_all(shop.benches, bench_id)
-    now = datetime.fromtimestamp(shop.clock.now_ms() / 1000, UTC).timetuple()[:6]
+    now = shop.clock.now_ms() / 1000
     made = tempfile.TemporaryFile(prefix="backshop-zip-")  # noqa: SIM115  # closed when sent
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
         for one in found:
-            about = zipfile.ZipInfo(str(one.path), now)  # a tree keeps no times of its files
-            about.compress_type = zipfile.ZIP_DEFLATED
+            about = archived(str(one.path), now)  # a tree keeps no times of its files
             with one.open() as source, archive.open(about, "w") as target:
                 while piece := source.read(PIECE_BYTES):
                     target.write(piece)
     made.seek(0)
+    return made
+
+
+def archived(name: str, at_s: float) -> zipfile.ZipInfo:
+    """Return the head of a file in an archive: its name and a time, in UTC; it is compressed."""
+    made = zipfile.ZipInfo(name, datetime.fromtimestamp(at_s, UTC).timetuple()[:6])
+    made.compress_type = zipfile.ZIP_DEFLATED
     return made
 
 

@@ -11,7 +11,6 @@ import shutil
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 from starlette.responses import Response, StreamingResponse
@@ -20,7 +19,7 @@ from backshop.base.ambient import timestamp
 from backshop.base.errors import NotFound, ValidationFailed
 from backshop.base.limits import MIB
 
-from ..files import attachment
+from ..files import archived, attachment
 from .folder_size import folder_bytes
 from .kit import Redirect, Visit, require_owner, route
 
@@ -111,6 +110,9 @@ class _Sink:
     def flush(self) -> None:
         """There is nothing behind it."""
 
+    def close(self) -> None:
+        """There is nothing to let go of."""
+
     def drained(self) -> bytes:
         """Return what came since the last time."""
         pieces, self._pieces = self._pieces, []
@@ -121,9 +123,8 @@ def _zipped(folder: Path) -> Iterator[bytes]:
     sink = _Sink()
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for path in sorted(one for one in folder.rglob("*") if one.is_file()):
-            at = datetime.fromtimestamp(path.stat().st_mtime, UTC).timetuple()[:6]
-            about = zipfile.ZipInfo(f"{folder.name}/{path.relative_to(folder).as_posix()}", at)
-            about.compress_type = zipfile.ZIP_DEFLATED
+            name = f"{folder.name}/{path.relative_to(folder).as_posix()}"
+            about = archived(name, path.stat().st_mtime)
             with path.open("rb") as source, archive.open(about, "w", force_zip64=True) as target:
                 while piece := source.read(MIB):
                     target.write(piece)

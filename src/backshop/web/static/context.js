@@ -27,18 +27,21 @@ async function process(form) {
 on(document, "submit", "form[data-process]", (event, form) => { event.preventDefault(); process(form); });
 
 // What was deleted comes back as it was sent, written by hand.
+const tellWithUndo = (text, command, wish) => toast(text, { seconds: 20, actions: { Undo: async () => {
+  try {
+    await call(command, { ...here, ...wish });
+  } catch (error) {
+    if (!error.envelope) throw error;
+    showError($("#main"), error.envelope);
+  }
+} } });
 on(document, "done", 'form[data-command="ContextDelete"]', (event, form) => {
   event.preventDefault();
   const card = form.closest(".context-card");
   const files = $$("h3 code", card).map((name) => ({ path: name.textContent, content: name.closest("h3").nextElementSibling.textContent }));
-  const category = card.id;
-  const undo = async () => {
-    try {
-      await call("ContextUpdateDirect", { ...here, category, files, create: true });
-    } catch (error) {
-      if (!error.envelope) throw error;
-      showError($("#main"), error.envelope);
-    }
-  };
-  toast(`${$("h2", card).textContent} was deleted`, { seconds: 20, actions: { Undo: undo } });
+  tellWithUndo(`${$("h2", card).textContent} was deleted`, "ContextUpdateDirect", { category: card.id, files, create: true });
+});
+on(document, "done", 'form[data-command="DigestClear"]', (event) => {
+  event.preventDefault();
+  tellWithUndo("The digest was cleared", "DigestSet", { body: $("#digest pre").textContent, pin: false });
 });

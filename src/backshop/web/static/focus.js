@@ -26,7 +26,7 @@ const sameNow = (element) => element.isConnected ? element : element.id ? docume
 function land() {
   if (!held || (document.activeElement && document.activeElement !== document.body)) return;
   const { target, trail, beside, isOff } = held;
-  if (target.isConnected && target.disabled) { held.isOff = true; return; }
+  if (target.isConnected && target.disabled) return;
   if (target.isConnected && isShown(target)) { if (isOff) target.focus({ preventScroll: true }); return; }
   const place = placeFor(trail, beside);
   if (place) { if (!place.matches(REACHABLE)) place.tabIndex = -1; place.focus({ preventScroll: true }); }
@@ -47,4 +47,7 @@ function placeFor([self, ...parents], beside) {
   return document.getElementById("main");
 }
 
-new MutationObserver(() => requestAnimationFrame(land)).observe(document.body, { childList: true, subtree: true, attributes: true, attributeFilter: ["hidden", "disabled"] });
+new MutationObserver(() => {
+  if (held?.target.disabled) held.isOff = true;
+  requestAnimationFrame(land);
+}).observe(document.body, { childList: true, subtree: true, attributes: true, attributeFilter: ["hidden", "disabled"] });

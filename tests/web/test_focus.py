@@ -1,0 +1,40 @@
+"""The focus is never lost when the element that has it goes away (U9.3)."""
+
+from __future__ import annotations
+
+import pytest
+
+pytestmark = pytest.mark.needs("browser")
+
+
+@pytest.mark.rule("U9.3")
+def test_beside_a_card_that_is_deleted_the_next_one_has_the_focus(served, new_page):
+    for name in ("Third", "Second", "First"):
+        served.bench(name)
+    page = new_page("/")
+    page.get_by_label("Actions for Second").click()
+    page.get_by_role("button", name="Delete").locator("visible=true").click()
+    page.locator(".toast", has_text="“Second” is in the trash").wait_for()
+    page.wait_for_function("() => document.activeElement !== document.body")
+    held = page.evaluate("document.activeElement.closest('[data-bench-card]')?.innerText ?? ''")
+
+    assert "First" in held or "Third" in held
+
+
+@pytest.mark.rule("U9.3")
+def test_a_button_that_works_has_the_focus_again_and_one_that_is_renewed_keeps_it(served, new_page):
+    bench = served.bench("Held", {"a.txt": "a"})
+    page = new_page("/settings/models")
+    provider = page.locator("details.provider", has_text="Offline demo")
+    provider.locator("summary").click()
+    provider.get_by_role("button", name="Test", exact=True).focus()
+    page.keyboard.press("Enter")
+    page.locator(".toast").wait_for()
+    page.locator("#providers :focus").wait_for()
+    page.goto(f"{served.address}/bench/{bench}?stay=1")
+    page.locator("html[data-live=yes]").wait_for()
+    page.locator("#files-heading").focus()
+    served.call("WorkbenchFilesRemove", workbench_id=bench, workbench_paths=["a.txt"])
+    page.get_by_text("No files yet").wait_for()
+
+    page.locator("#files-heading:focus").wait_for()
