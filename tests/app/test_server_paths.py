@@ -27,6 +27,7 @@ NO_PLACE = {
     ("PromptOverridesImport", "bundle"),  # the content itself
     ("RailsSessionImport", "bundle"),
     ("ReviewAddComment", "place"),  # in a file of the Draft
+    ("RailsRunsList", "workspace"),
     ("RailsSessionsList", "workspace"),  # compared with what sessions noted, never opened
     ("RailsWorkflowCopy", "target"),  # user or project
     ("RailsWorkflowDelete", "target"),

@@ -53,6 +53,9 @@ def test_what_waits_comes_first_is_answered_there_and_is_true_at_once(served, an
     handed = item.get_by_text("Page 2 changed.").inner_text()
     at_work = page.locator("#at-work").inner_text()
     item.get_by_label("Say why (optional)").fill("Fine with me.")
+    ann.go(ann.go(ann.start("user.lease", goal="Rent a barn"), "Drafted."), "Ready.")
+    waits.locator(".wait").filter(has_text="Rent a barn").wait_for()
+    typed = item.get_by_label("Say why (optional)").input_value()
     item.get_by_role("button", name="Approve").click()
     item.wait_for(state="detached")
     expect(page.locator("#runs").get_by_role("row", name="Rent the shop")).to_contain_text(
@@ -61,6 +64,7 @@ def test_what_waits_comes_first_is_answered_there_and_is_true_at_once(served, an
     focused = page.evaluate("document.activeElement.id")
     with agent_acting("mcp:claude-code"):
         ann.go(blocked, f"Page 2 changed. {EVIL}")  # which makes the next question wait
+    expect(page.locator("#at-work")).to_contain_text("claude-code in Rent the shop, at “Paint”")
     asked = waits.locator(".wait").filter(has_text="Which colour?")
     asked.get_by_label("Your answer").select_option("green")
     asked.get_by_role("button", name="Answer").click()
@@ -70,6 +74,7 @@ def test_what_waits_comes_first_is_answered_there_and_is_true_at_once(served, an
 
     assert EVIL in handed
     assert "claude-code in Rent the shop, at “Sign”" in at_work
+    assert typed == "Fine with me."
     assert focused == "waits-heading"
     assert (said["decision"], said["summary"]) == ("provided", "green")
     assert page.evaluate("window.taken") is None

@@ -19,7 +19,7 @@ TITLE_MAX_CHARS = 23
 LINE_MAX_CHARS, BESIDE_MAX_CHARS = 27, 16  # the second: beside how long it took
 BADGES: Mapping[str, str] = {
     "blocked": "blocked",
-    "answered": "answered by you",
+    "answered": "answered",
     "gap": "gap",
     "divergence": "left the plan",
     "warning": "warning",
@@ -32,7 +32,7 @@ KINDS: Mapping[str, str] = {
     "step": "waiting",
     "checkpoint": "checkpoint",
     "blocked_attempt": "blocked attempt",
-    "answered": "answered by you",
+    "answered": "blocked attempt",
     "complete": "complete",
     "ghost": "skipped",
 }
