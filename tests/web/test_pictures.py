@@ -19,6 +19,12 @@ from backshop.web.site import Site
 from backshop.web.svg import is_inert
 from backshop.web.turns import begin
 
+IN_SIGHT = """() => {
+  const at = (selector) => document.querySelector(`[data-side=after] ${selector}`);
+  const [one, box] = [at('.paper-mark'), at('.leaf')].map((part) => part.getBoundingClientRect());
+  return one.top >= box.top && one.bottom <= box.bottom;
+}"""
+
 
 @pytest.fixture(scope="module")
 def draft(served):
@@ -129,11 +135,7 @@ def test_a_document_flows_with_its_first_change_in_sight(served, new_page):
     )
     mark = page.locator("[data-side=after] .paper-mark")
     mark.wait_for()
-    page.wait_for_function(
-        """() => { const one = document.querySelector('[data-side=after] .paper-mark').getBoundingClientRect();
-        const box = document.querySelector('[data-side=after] .leaf').getBoundingClientRect();
-        return one.top >= box.top && one.bottom <= box.bottom; }"""
-    )
+    page.wait_for_function(IN_SIGHT)
 
     assert page.locator("[data-side=before]").first.is_hidden()  # a narrow window shows one side
     page.get_by_role("button", name="Before").click()
