@@ -13,7 +13,7 @@ from tests.web.browsing import Served
 from tests.web.drafts import Drafting, full_draft
 
 from backshop.base.errors import ValidationFailed
-from backshop.web.pages.outline import Region, regions
+from backshop.web.pages.picture.outline import Region, regions
 from backshop.web.preparation import prepare
 from backshop.web.site import Site
 from backshop.web.svg import is_inert
@@ -121,7 +121,7 @@ def _number(page: Any) -> str:
 
 
 @pytest.mark.needs("browser")
-@pytest.mark.rule("U8.7", "U8.9")
+@pytest.mark.rule("U8.7", "U8.2", "U8.9", "B12.5")
 def test_a_document_flows_with_its_first_change_in_sight(served, new_page):
     text = [{"text": f"Paragraph {n} of a long text."} for n in range(120)]
     draft = Drafting(served, served.bench("Long", {"a.txt": "a"}))

@@ -10,10 +10,10 @@ from typing import Any
 from backshop.bench import Diff, Parts, Viewer, views
 from backshop.formats import Place, spelled
 
-from ..render import count_text
-from .drawn import Data, Panel, Picture, Scene, Shown, Version, capped, faulty, numbered
-from .kit import number, tried
+from ...render import count_text
+from ..kit import number, tried
 from .outline import LINES_SHOWN, Entry
+from .panel import Data, Panel, Picture, Scene, Shown, Version, capped, faulty, numbered
 
 BLOCKS = 300  # of one window
 SECTIONS = 60  # changed ones that are looked into
