@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import io
 import threading
 import zipfile
@@ -179,11 +180,15 @@ def test_a_picture_stands_in_a_page_without_scripts(served, draft):
     assert viewed.count('<noscript><img src="/bench/') == 1
 
 
+def _address(part: str) -> str:
+    return html.unescape(part.split('data-svg="')[-1].split('"')[0])
+
+
 @pytest.mark.rule("U8.4", "F43.3", "U7.3")
 def test_drawings_are_named_by_their_content_and_hold_nothing_that_runs(served, draft):
     with served.client() as client:
         part = client.get(f"/bench/{draft.id}/review/picture?file=ledger.xlsx&sheet=Ledger").text
-        address = part.split('data-svg="')[-1].split('"')[0].replace("&amp;", "&")
+        address = _address(part)
         named = client.get(address)
         other = client.get(address.replace("content=", "content=0"))
         odd = client.get(address.replace("/sheet/", "/chart/"))
@@ -267,7 +272,7 @@ def _crowded(deck: io.BytesIO) -> bytes:
     return made.getvalue()
 
 
-@pytest.mark.rule("U8.9", "F43.22", "F43.37")
+@pytest.mark.rule("U8.9", "U4.9", "F43.22", "F43.37")
 def test_odd_and_broken_files_have_a_picture_that_says_so(served):
     bench = served.bench("Odd", _hostile())
     with served.client() as client:
@@ -276,8 +281,10 @@ def test_odd_and_broken_files_have_a_picture_that_says_so(served):
             for name in ("wide.xlsx", "crowd.pptx", "broken.docx", "broken.xlsx")
         }
         viewed = client.get(f"/bench/{bench}/file/broken.xlsx").status_code
+        drawing = client.get(_address(pages["wide.xlsx"].text)).text
 
     assert "Drawn by Backshop;" in pages["wide.xlsx"].text
+    assert "⟦U+202E⟧" in drawing
     assert "right to left" in pages["wide.xlsx"].text
     assert "Columns to the right" in pages["wide.xlsx"].text
     assert "Drawn by Backshop;" in pages["crowd.pptx"].text
