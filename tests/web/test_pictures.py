@@ -75,7 +75,7 @@ def test_changed_cells_are_outlined_on_both_sides_and_lead_to_their_entries(open
 @pytest.mark.needs("browser")
 @pytest.mark.rule("U8.3", "U4.4", "U4.7")
 def test_picture_list_and_comment_lead_to_one_another(opened):
-    page = opened("ledger.xlsx", "&sheet=Ledger")
+    page = opened("ledger.xlsx", "&sheet=Ledger&row=3")
     page.locator(".ring[aria-label*='C7']").first.wait_for()
     page.locator("#file-view").focus()
     page.keyboard.press("j")
@@ -87,12 +87,14 @@ def test_picture_list_and_comment_lead_to_one_another(opened):
     page.locator("#remark").fill("Are you sure?")
     page.get_by_role("button", name="Comment", exact=True).click()
     page.locator("[data-side=after] .ring.remark").wait_for()
+    stayed = page.url
     page.get_by_role("link", name="Summary").click()
     page.locator(".stage-tabs [aria-current]", has_text="Summary").wait_for()
     page.locator(".ring.remark").wait_for(state="detached")
     page.locator(".comment-place").click()
     page.locator(".ring.remark.at-place").wait_for()
 
+    assert "row=3" in stayed
     assert walked == 2
     assert place == "Ledger!C7"
     assert page.locator(".stage-tabs [aria-current]").inner_text().startswith("Ledger")
