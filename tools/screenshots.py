@@ -48,6 +48,8 @@ def main() -> None:
                     page.wait_for_timeout(400)
                     if page.locator("#sheet, [data-grid]").count():
                         page.locator(".grid-cell").first.wait_for()
+                    if page.locator("[data-stage]").count():
+                        page.locator(".desk .drawing, .desk .paper").first.wait_for()
                     page.screenshot(path=OUT / f"{name}-{look}-{width}.png")
                 context.close()
         _film(served, browser)

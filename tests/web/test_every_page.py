@@ -25,7 +25,9 @@ PARTS = {  # of pages, fetched by scripts, and what is no page
     *("/bench/{bench_id}/folder-bar", "/bench/{bench_id}/work", "/bench/{bench_id}/welcome"),
     *("/bench/{bench_id}/transcript", "/bench/{bench_id}/turn/{turn_id}"),
     *("/bench/{bench_id}/tool/{entry_id}", "/bench/{bench_id}/review/file"),
-    "/bench/{bench_id}/review/choices",
+    *("/bench/{bench_id}/review/choices", "/bench/{bench_id}/review/picture"),
+    "/bench/{bench_id}/picture/{path:path}",
+    "/bench/{bench_id}/drawn/{version}/{what}/{path:path}",
     *("/settings/disk", "/settings/usage", "/settings/backups/{name}"),
     *("/studio/list", "/studio/parts"),
     *("/studio/run/{run_id}/graph", "/studio/node/{node_id}"),
@@ -34,8 +36,8 @@ PARTS = {  # of pages, fetched by scripts, and what is no page
 }
 CONTENT = {"review", "compare-file"}  # its list of changed cells is in the page
 TRANSFER = """(kinds) => kinds.flatMap((kind) => performance.getEntriesByType(kind))
-   .filter((one) => !/[/](preview|rpc)/.test(one.name))
-   .reduce((sum, one) => sum + one.decodedBodySize, 0)"""  # what is in files comes by those two
+   .filter((one) => !/[/](preview|rpc|drawn|picture)/.test(one.name))
+   .reduce((sum, one) => sum + one.decodedBodySize, 0)"""  # what is in files comes by those
 
 
 # What is wider than its place, though a person could only see it by scrolling sideways: the page

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import io
 import threading
 import zipfile
@@ -13,11 +14,17 @@ from tests.web.browsing import Served
 from tests.web.drafts import Drafting, full_draft
 
 from backshop.base.errors import ValidationFailed
-from backshop.web.pages.outline import Region, regions
+from backshop.web.pages.picture.outline import Region, regions
 from backshop.web.preparation import prepare
 from backshop.web.site import Site
 from backshop.web.svg import is_inert
 from backshop.web.turns import begin
+
+IN_SIGHT = """() => {
+  const at = (selector) => document.querySelector(`[data-side=after] ${selector}`);
+  const [one, box] = [at('.paper-mark'), at('.leaf')].map((part) => part.getBoundingClientRect());
+  return one.top >= box.top && one.bottom <= box.bottom;
+}"""
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +75,7 @@ def test_changed_cells_are_outlined_on_both_sides_and_lead_to_their_entries(open
 @pytest.mark.needs("browser")
 @pytest.mark.rule("U8.3", "U4.4", "U4.7")
 def test_picture_list_and_comment_lead_to_one_another(opened):
-    page = opened("ledger.xlsx", "&sheet=Ledger")
+    page = opened("ledger.xlsx", "&sheet=Ledger&row=3")
     page.locator(".ring[aria-label*='C7']").first.wait_for()
     page.locator("#file-view").focus()
     page.keyboard.press("j")
@@ -80,12 +87,14 @@ def test_picture_list_and_comment_lead_to_one_another(opened):
     page.locator("#remark").fill("Are you sure?")
     page.get_by_role("button", name="Comment", exact=True).click()
     page.locator("[data-side=after] .ring.remark").wait_for()
+    stayed = page.url
     page.get_by_role("link", name="Summary").click()
     page.locator(".stage-tabs [aria-current]", has_text="Summary").wait_for()
     page.locator(".ring.remark").wait_for(state="detached")
     page.locator(".comment-place").click()
     page.locator(".ring.remark.at-place").wait_for()
 
+    assert "row=3" in stayed
     assert walked == 2
     assert place == "Ledger!C7"
     assert page.locator(".stage-tabs [aria-current]").inner_text().startswith("Ledger")
@@ -115,7 +124,7 @@ def _number(page: Any) -> str:
 
 
 @pytest.mark.needs("browser")
-@pytest.mark.rule("U8.7", "U8.9")
+@pytest.mark.rule("U8.7", "U8.2", "U8.9", "B12.5")
 def test_a_document_flows_with_its_first_change_in_sight(served, new_page):
     text = [{"text": f"Paragraph {n} of a long text."} for n in range(120)]
     draft = Drafting(served, served.bench("Long", {"a.txt": "a"}))
@@ -129,11 +138,7 @@ def test_a_document_flows_with_its_first_change_in_sight(served, new_page):
     )
     mark = page.locator("[data-side=after] .paper-mark")
     mark.wait_for()
-    page.wait_for_function(
-        """() => { const one = document.querySelector('[data-side=after] .paper-mark').getBoundingClientRect();
-        const box = document.querySelector('[data-side=after] .leaf').getBoundingClientRect();
-        return one.top >= box.top && one.bottom <= box.bottom; }"""
-    )
+    page.wait_for_function(IN_SIGHT)
 
     assert page.locator("[data-side=before]").first.is_hidden()  # a narrow window shows one side
     page.get_by_role("button", name="Before").click()
@@ -177,11 +182,15 @@ def test_a_picture_stands_in_a_page_without_scripts(served, draft):
     assert viewed.count('<noscript><img src="/bench/') == 1
 
 
+def _address(part: str) -> str:
+    return html.unescape(part.split('data-svg="')[-1].split('"')[0])
+
+
 @pytest.mark.rule("U8.4", "F43.3", "U7.3")
 def test_drawings_are_named_by_their_content_and_hold_nothing_that_runs(served, draft):
     with served.client() as client:
         part = client.get(f"/bench/{draft.id}/review/picture?file=ledger.xlsx&sheet=Ledger").text
-        address = part.split('data-svg="')[-1].split('"')[0].replace("&amp;", "&")
+        address = _address(part)
         named = client.get(address)
         other = client.get(address.replace("content=", "content=0"))
         odd = client.get(address.replace("/sheet/", "/chart/"))
@@ -265,7 +274,7 @@ def _crowded(deck: io.BytesIO) -> bytes:
     return made.getvalue()
 
 
-@pytest.mark.rule("U8.9", "F43.22", "F43.37")
+@pytest.mark.rule("U8.9", "U4.9", "F43.22", "F43.37")
 def test_odd_and_broken_files_have_a_picture_that_says_so(served):
     bench = served.bench("Odd", _hostile())
     with served.client() as client:
@@ -274,8 +283,10 @@ def test_odd_and_broken_files_have_a_picture_that_says_so(served):
             for name in ("wide.xlsx", "crowd.pptx", "broken.docx", "broken.xlsx")
         }
         viewed = client.get(f"/bench/{bench}/file/broken.xlsx").status_code
+        drawing = client.get(_address(pages["wide.xlsx"].text)).text
 
     assert "Drawn by Backshop;" in pages["wide.xlsx"].text
+    assert "⟦U+202E⟧" in drawing
     assert "right to left" in pages["wide.xlsx"].text
     assert "Columns to the right" in pages["wide.xlsx"].text
     assert "Drawn by Backshop;" in pages["crowd.pptx"].text

@@ -12,9 +12,9 @@ from backshop.base.errors import BackshopError
 from backshop.base.ids import UserId
 from backshop.bench import Bench, requests
 
-from .pages import review_picture
-from .pages.drawn import PICTURED
 from .pages.kit import Visit
+from .pages.picture import comparison
+from .pages.picture.panel import PICTURED
 from .site import Site
 
 FILES = 3  # the first changed ones: those the review shows first
@@ -39,7 +39,7 @@ def prepare(site: Site, bench_id: str, user: UserId | None) -> int:
             for entry in drawn[:FILES]:
                 if time.monotonic() > ends:
                     break
-                review_picture.made(visit, entry, None, None)
+                comparison.made(visit, entry, None, None)
                 made += 1
     except BackshopError:
         return made  # no Draft, or one that is gone meanwhile: there is nothing to be made ready

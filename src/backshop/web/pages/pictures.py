@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
@@ -12,6 +13,7 @@ from backshop.base.errors import NotFound
 from backshop.base.limits import GRID_MAX_COLUMNS, GRID_MAX_ROWS
 from backshop.bench import Picture, Viewer, views
 
+from ..render import visible
 from ..svg import is_inert
 from .kit import Visit, number, route, tried
 
@@ -50,9 +52,10 @@ def drawn(visit: Visit) -> Response:
         found = viewer.drawn_sheet_of(*about, visit.query.get("sheet") or None, window)
     else:
         raise NotFound("there is no such picture")
-    if not is_inert(found.data.decode()):
+    svg = visible(found.data.decode())
+    if not is_inert(svg):
         raise NotFound("this drawing holds more than figures and is not shown")
-    return _sent(visit, found)
+    return _sent(visit, replace(found, data=svg.encode()))
 
 
 def _sent(visit: Visit, found: Picture) -> Response:

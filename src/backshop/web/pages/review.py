@@ -28,10 +28,11 @@ from backshop.bench import (
 )
 from backshop.formats import TableDiff, TextDiff
 
-from . import diffs, review_picture
+from . import diffs
 from .kit import Page, Visit, bench_context, number, route, tried
+from .picture import comparison
+from .picture.sheet_pair import sheet_pairs
 from .pictures import document_pictures, inside, marked_pictures, placed
-from .sheet_pair import sheet_pairs
 from .words import FAULTS
 from .workshop import files_context, follow_ups
 
@@ -139,7 +140,7 @@ def _file(visit: Visit, path: str) -> dict[str, Any]:
         shown = offered[0]
     remarks = _remarks(visit, entry.path)
     if shown == "picture":
-        view = review_picture.stage(visit, entry, remarks["remarks"], _since(visit))
+        view = comparison.stage(visit, entry, remarks["remarks"], _since(visit))
     else:
         view = _view(visit, entry, shown)
     return {
@@ -164,7 +165,7 @@ def picture(visit: Visit) -> Page | Response:
     path = visit.query.get("file") or ""
     about = views.ReviewPath(workbench_id=visit.params["bench_id"], path=path, since=_since(visit))
     entry = visit.ask(Bench.review_get_entry, about)
-    made = review_picture.made(visit, entry, _remarks(visit, entry.path)["remarks"], _since(visit))
+    made = comparison.made(visit, entry, _remarks(visit, entry.path)["remarks"], _since(visit))
     return Page(template="picture_part.html", title="", context={"made": made})
 
 

@@ -14,11 +14,11 @@ from backshop.bench import PagePreview, Viewer, views
 
 from ..markdown import highlighted
 from . import diffs
-from .drawn import PARTS, PICTURED, SHAPES, Picture, Shown, Version
-from .drawn_deck import deck_picture
-from .drawn_document import document_picture
-from .drawn_sheet import sheet_picture
 from .kit import Page, Visit, bench_context, number, route, tried
+from .picture.deck import deck_picture
+from .picture.document import document_picture
+from .picture.panel import PARTS, PICTURED, SHAPES, Picture, Shown, Version
+from .picture.sheet import sheet_picture
 from .pictures import document_pictures, inside
 from .words import FAULTS, KINDS
 from .workshop import files_context

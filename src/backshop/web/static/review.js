@@ -179,7 +179,10 @@ function start() {
     const hadChoices = Boolean($("#choices", view));
     if (chosen?.tree) moved(chosen.tree);
     await refresh();
-    await open(current, hadChoices ? "&choose=1" : "");
+    const query = new URLSearchParams(location.search); // the same part of the same view
+    for (const name of ["file", "since", "mode", "remark", "still", "choose"]) query.delete(name);
+    if (hadChoices) query.set("choose", "1");
+    await open(current, `${query.size ? "&" : ""}${query}`);
   }
   function moved(now) {
     tree = now;

@@ -6,7 +6,7 @@ from typing import Any
 
 from backshop.bench import Cells, ChangeEntry, Diff, Differ, Viewer, views
 
-from .kit import Visit, tried
+from ..kit import Visit, tried
 
 
 def sheet_pairs(visit: Visit, entry: ChangeEntry) -> tuple[Diff | None, list[dict[str, Any]]]:

@@ -14,7 +14,7 @@ from urllib.parse import quote, urlencode
 from backshop.bench import CommentInfo
 from backshop.formats import DRAWN
 
-from .kit import Visit
+from ..kit import Visit
 from .outline import SHOWN_MAX, Entry, Outline
 
 Data = Mapping[str, Any]

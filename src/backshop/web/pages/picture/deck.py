@@ -8,9 +8,9 @@ from dataclasses import replace
 from backshop.bench import Diff, Parts, Viewer, views
 from backshop.formats import Place, spelled
 
-from .drawn import Data, Panel, Picture, Scene, Shown, Tab, Version, capped, faulty, numbered
-from .kit import number, tried
+from ..kit import number, tried
 from .outline import SHOWN_MAX, Entry, Outline, outline, unit_of
+from .panel import Data, Panel, Picture, Scene, Shown, Tab, Version, capped, faulty, numbered
 
 SLIDES = 6  # that are shown one below another
 DiffOf = Callable[[int | None], Diff | None]

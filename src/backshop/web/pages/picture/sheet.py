@@ -10,11 +10,11 @@ from typing import Any
 from backshop.bench import Cells, Diff, Viewer, views
 from backshop.formats import Place, spelled
 
-from ..render import count_text
-from .diffs import column_name, shown_cell
-from .drawn import Data, Panel, Picture, Scene, Shown, Tab, Version, capped, faulty, numbered
-from .kit import number, tried
+from ...render import count_text
+from ..diffs import column_name, shown_cell
+from ..kit import number, tried
 from .outline import LINES_SHOWN, Entry, Outline, Region, Side, cell_rect, outline, regions
+from .panel import Data, Panel, Picture, Scene, Shown, Tab, Version, capped, faulty, numbered
 
 ROWS, COLS = 80, 26  # of one window
 _NEAR = 40  # lines from the start of the sheet that need no other window

@@ -10,16 +10,17 @@ from typing import Any
 from backshop.bench import Diff, Parts, Viewer, views
 from backshop.formats import Place, spelled
 
-from ..render import count_text
-from .drawn import Data, Panel, Picture, Scene, Shown, Version, capped, faulty, numbered
-from .kit import number, tried
+from ...render import count_text
+from ..kit import number, tried
 from .outline import LINES_SHOWN, Entry
+from .panel import Data, Panel, Picture, Scene, Shown, Version, capped, faulty, numbered
 
 BLOCKS = 300  # of one window
 SECTIONS = 60  # changed ones that are looked into
 _NEAR = 200  # blocks from the start that need no other window
 _LEAD = 10  # blocks before the first change, where a window begins later
 _LABEL_CHARS = 60
+_UNTITLED = "(untitled)"  # what a difference calls the part before the first heading
 DiffOf = Callable[[int | None], Diff | None]
 """Gives the difference with one of its sections whole."""
 _Run = tuple[str, Sequence[Data]]
@@ -115,7 +116,8 @@ def _runs(body: Parts, diff_of: DiffOf) -> Iterator[_Run]:
         if found is None or not isinstance(found.body, Parts) or not found.body.chosen:
             continue
         section = found.body.chosen
-        heading = " ".join(str(section["heading"] or "Start of the document").split())
+        heading = " ".join(str(section["heading"] or "").split())
+        heading = "Start of the document" if heading in ("", _UNTITLED) else heading
         for is_joined, blocks in groupby(section["blocks"], _joins):
             if is_joined:
                 yield heading, list(blocks)

@@ -10,11 +10,11 @@ from urllib.parse import urlencode
 from backshop.base.errors import NotFound
 from backshop.bench import ChangeEntry, CommentList, Diff, Differ, views
 
-from .drawn import PARTS, PICTURED, SHAPES, Picture, Shown, Version
-from .drawn_deck import deck_picture
-from .drawn_document import document_picture
-from .drawn_sheet import sheet_picture
-from .kit import Visit, tried
+from ..kit import Visit, tried
+from .deck import deck_picture
+from .document import document_picture
+from .panel import PARTS, PICTURED, SHAPES, Picture, Shown, Version
+from .sheet import sheet_picture
 
 _COMPARED = {
     "xlsx": Differ.cell_diff,

@@ -1,0 +1,1 @@
+"""Documents as they look: the pictures that the viewer and the review show first (U8)."""
