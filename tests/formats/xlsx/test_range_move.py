@@ -80,7 +80,7 @@ def test_what_is_put_over_is_lost_to_those_who_read_it(tmp_path):
     assert [(one.code, one.count) for one in done.warnings] == [("broken_references", 1)]
     errors: Any = done.extra["new_errors"]
     assert [one["cell"] for one in errors] == ["A2"]
-    assert "1 filled cells replaced" in done.changes[0][1]
+    assert "1 filled cell replaced" in done.changes[0][1]
 
 
 @pytest.mark.rule("F39.12")

@@ -106,12 +106,7 @@ def recalculate(
     if not (moved or shifted or places) or not _has_formulas(book):
         return result
     graph = build(book)
-    held = _places(kept or {}) - unsure
-    dirty = graph.reached(places - unsure, held) | graph.reached(unsure)
-    dirty |= {place for place in places if place not in held and graph.holds(place)}
-    if graph.dynamic:
-        dirty |= graph.dynamic
-        dirty |= graph.reached(graph.dynamic)
+    dirty = _reached(graph, places, unsure, _places(kept or {}) - unsure)
     if graph.distant:
         _follow(graph, places, dirty, shifted, moved=moved)
     if not dirty:
@@ -140,6 +135,16 @@ def recalculate(
         if before.get(place) != stored:
             result.errors.append(_error(graph, place, value))
     return result
+
+
+def _reached(graph: Graph, places: set[Place], unsure: set[Place], held: set[Place]) -> set[Place]:
+    """Return the formulas whose results may be others; those in `unsure` are whatever holds."""
+    dirty = graph.reached(places - unsure, held) | graph.reached(unsure)
+    dirty |= {place for place in places if place not in held and graph.holds(place)}
+    if graph.dynamic:
+        dirty |= graph.dynamic
+        dirty |= graph.reached(graph.dynamic)
+    return dirty
 
 
 def _places(cells: Mapping[str, Collection[tuple[int, int]]]) -> set[Place]:

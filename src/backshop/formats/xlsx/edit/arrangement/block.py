@@ -206,10 +206,10 @@ def _refuse_hidden(rows: Block, where: str) -> None:
     """Refuse rows that nobody sees: Excel leaves them where they are, among others then."""
     hidden = [number for number, row in rows.rows.items() if _is_hidden(rows.edit, row)]
     if hidden:
-        rows = (
+        said = (
             "1 row of the range is" if len(hidden) == 1 else f"{len(hidden)} rows of the range are"
         )
-        what = f"{rows} hidden, row {hidden[0]} the first"
+        what = f"{said} hidden, row {hidden[0]} the first"
         hints = ["a filter that hides rows goes with set_autofilter", "set_row_heights shows rows"]
         raise problem("op_conflict", where, what, hints)
 

@@ -64,7 +64,7 @@ def copy_range(session: Session, op: Op) -> str:
     session.aim(target, whole)
     said = f"{source.sheet.name}!{area} copied to {target.sheet.name}!{whole}"
     said += "" if what == "all" else f" ({what})"
-    return said + (f", {replaced} filled cells replaced" if replaced else "")
+    return said + (f", {replaced} filled cell{'s'[: replaced != 1]} replaced" if replaced else "")
 
 
 def _sheet(session: Session, name: str, where: str) -> SheetEdit:

@@ -74,7 +74,9 @@ def move_range(session: Session, op: Op) -> str:
     session.aim(cut.source, cut.area)
     session.aim(cut.target, cut.whole)
     said = f"{names[0]}!{cut.area} moved to {names[1]}!{cut.whole}"
-    return said + (f", {len(filled)} filled cells replaced" if filled else "")
+    return said + (
+        f", {len(filled)} filled cell{'s'[: len(filled) != 1]} replaced" if filled else ""
+    )
 
 
 def _is_lost(cut: _Cut, place: Place) -> bool:
