@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import xlsxwriter
 from PIL import Image
 
 from backshop.base import limits
@@ -249,3 +250,20 @@ def test_a_thing_in_a_group_is_not_deleted_and_a_name_twice_needs_its_number(sal
     done = edit(source(two), tmp_path / "out.xlsx", {**GONE, "name": 2}, titled)
     assert done.effects.collateral == ()
     assert [one["number"] for one in images(tmp_path / "out.xlsx")] == [1]
+
+
+@pytest.mark.rule("F36.13", "F16.14")
+def test_a_picture_that_leads_somewhere_goes_with_its_address_and_nothing_else(tmp_path):
+    dot, path, out = tmp_path / "dot.png", tmp_path / "b.xlsx", tmp_path / "out.xlsx"
+    Image.new("RGB", (4, 4)).save(dot)
+    made = xlsxwriter.Workbook(path)
+    sheet = made.add_worksheet("Sales")
+    for cell, address in (("B2", "https://example.org/a"), ("B9", "https://example.org/b")):
+        sheet.insert_image(cell, str(dot), {"url": address})
+    made.close()
+
+    done = edit(source(path), out, {**GONE, "name": 1})
+
+    assert done.effects.collateral == ()
+    rels = parts(out)["xl/drawings/_rels/drawing1.xml.rels"]
+    assert (b"example.org/a" in rels, b"example.org/b" in rels) == (False, True)

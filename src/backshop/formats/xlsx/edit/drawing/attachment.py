@@ -144,11 +144,19 @@ class Attachment:
     def remove(self, drawing: str, at: int) -> None:
         """Take an anchor off, and the parts that nothing else leads to."""
         change = self._change(drawing)
+        led = self._addresses(drawing)
         key = identity(self._drawing.remove(drawing, at))
+        self._session.addresses |= led - self._addresses(drawing)
         if key in change.added:
             change.added.remove(key)
         else:
             change.removed.append(key)
+
+    def _addresses(self, drawing: str) -> set[str]:
+        """Return where a drawing leads to outside of the workbook."""
+        package = self._session.book.package
+        rels = package.rels(drawing) if drawing in package else ()
+        return {rel.target for rel in rels if rel.part is None}
 
 
 def free_name(names: Sequence[str], stem: str) -> str:
