@@ -184,6 +184,22 @@ function start() {
     if (hadChoices) query.set("choose", "1");
     await open(current, `${query.size ? "&" : ""}${query}`);
   }
+  // A comment changes the comments and their outlines; the picture and the place one reads stay.
+  async function remarked(event) {
+    event.preventDefault();
+    await refresh();
+    const query = new URLSearchParams(location.search);
+    query.set("file", current);
+    const made = await load(`/bench/${workbench_id}/review/file?${query}`);
+    const fresh = $("#comments", made);
+    const old = $("#comments", view);
+    if (!fresh || !old) return open(current, "");
+    old.replaceWith(fresh);
+    localTimes(fresh);
+    const said = $$(".comment", fresh).at(-1);
+    if (said && event.target.dataset.command === "ReviewAddComment") { said.tabIndex = -1; said.focus({ preventScroll: true }); said.scrollIntoView({ block: "nearest" }); }
+    await drawn?.again();
+  }
   function moved(now) {
     tree = now;
     for (const one of $$("input[name=reviewed_tree]")) one.value = now;
@@ -332,7 +348,7 @@ function start() {
     say(chosen.no_changes ? "it was so already" : `${chosen.files.map((one) => `${one.count - one.left_count} of ${one.count} changes are in ${one.path}`).join(", ")}`);
   });
   on(document, "done", 'form[data-command="DraftUndo"]', (_, form) => { form.elements.next.value = location.pathname + location.search; }); // back to this file
-  on(document, "done", 'form[data-command="ReviewAddComment"], form[data-command="ReviewAnswerComment"], form[data-command="ReviewResolveComment"], form[data-command="ReviewWithdrawComment"]', (event) => stay(event));
+  on(document, "done", 'form[data-command="ReviewAddComment"], form[data-command="ReviewAnswerComment"], form[data-command="ReviewResolveComment"], form[data-command="ReviewWithdrawComment"]', remarked);
   if ($("#ask-changes")) askForChanges($("#ask-changes"), workbench_id);
   let isLeaving = false; // by our own Publish or Discard, which say themselves where to go
   on(document, "submit", 'form[data-command="DraftPublish"], form[data-command="DraftDiscard"]', () => { isLeaving = true; });

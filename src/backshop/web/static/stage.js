@@ -1,7 +1,7 @@
 // The picture of a document (U8): fetched into its frame, its outlines linked with the list and the comments.
 //
 //   stage(root, { onMove }) — `root` has the address of the picture in `data-stage`; answers with
-//   {ready, go(number), goRemark(number), load(query)}.
+//   {ready, go(number), goRemark(number), show(query), again()}.
 import { $, $$, el, errorBox, fragment, load, on, say, skeleton } from "./dom.js";
 import { dress } from "./document.js";
 import { faces } from "./faces.js";
@@ -15,10 +15,12 @@ export function stage(root, { onMove = () => {} } = {}) {
   const place = new URL(root.dataset.stage, location.href).pathname;
   const shape = $(".skeleton", root)?.className.split(" ")[1]?.replace("-shape", "") ?? "page";
   let asked = 0;
+  let shown = new URL(root.dataset.stage, location.href).search.slice(1); // what of it is in sight
 
   // A part of the picture by what stands behind the question mark of its address; the frame shows at once.
   async function show(query) {
     const turn = (asked += 1);
+    shown = query;
     const before = root.offsetHeight;
     const waiting = el("div", { class: "stage-waiting" }, skeleton(shape, PARTS[shape]));
     if (before) waiting.style.minHeight = `${Math.min(before, 720)}px`;
@@ -30,6 +32,15 @@ export function stage(root, { onMove = () => {} } = {}) {
     if (turn !== asked) return;
     root.replaceChildren(made);
     await begin(query);
+  }
+  // The same part once more, with what was said of it since; what is in sight stays there meanwhile.
+  async function quietly(query) {
+    const turn = (asked += 1);
+    const made = await load(`${place}?${query}`);
+    if (turn !== asked) return;
+    for (const [at, one] of $$(".outlines", made).entries()) $$(".outlines", root)[at]?.replaceWith(one);
+    for (const [at, one] of $$(".leaf.is-paper", made).entries()) $$(".leaf.is-paper", root)[at]?.replaceChildren(...one.childNodes);
+    dress(root);
   }
   async function begin(query = "") {
     faces();
@@ -136,5 +147,5 @@ export function stage(root, { onMove = () => {} } = {}) {
   on(root, "click", ".entry", (event, entry) => { if (!event.target.closest("button, a")) go(entry.dataset.entry); });
   const query = new URL(root.dataset.stage, location.href).search.slice(1);
   const ready = $(".desk", root) ? begin(query) : show(query);
-  return { ready, go, goRemark, show };
+  return { ready, go, goRemark, show, again: () => quietly(shown) };
 }
