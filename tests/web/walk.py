@@ -79,16 +79,15 @@ def _ask(made: Walk) -> None:
     page.get_by_label("Message", exact=True).fill(TASK)
     made.look(1.5)
     page.get_by_role("button", name="Send").click()
-    _work(made)
+    _work(made, "#publish")
     made.look(3.5)
 
 
-def _work(made: Walk) -> None:
-    """Watch a turn until its review stands there, drawn."""
+def _work(made: Walk, sign: str) -> None:
+    """Watch a turn until its review stands there, drawn; `sign` is on no page before it."""
     page = made.page
-    page.locator("#work, .work-body").first.wait_for()
-    made.watch(lambda: "/review" in page.url)
-    page.wait_for_url("**/review**")
+    made.watch(lambda: page.locator(sign).count() > 0)
+    page.locator(sign).first.wait_for()
     page.locator("svg.drawing").first.wait_for()
     page.locator("[data-entry]").first.wait_for()
 
@@ -112,8 +111,7 @@ def _another_round(made: Walk) -> None:
     page.locator("#changes-text").fill(AGAIN)
     made.look(2.0)
     page.get_by_role("button", name="Ask", exact=True).click()
-    page.wait_for_url(lambda address: "/review" not in address)
-    _work(made)
+    _work(made, "a[href*='since=last_look']")
     made.look(3.5)
 
 
