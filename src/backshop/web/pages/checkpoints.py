@@ -48,6 +48,9 @@ class Version:
     title: str
     led: str | None
     """What led to it, where its title is the name that a person gave it."""
+    kept: str | None
+    """When it was kept by hand, or otherwise where nothing is known of what led to it."""
+    keeper: str | None
     at: str | None
     who: str | None
     before: str | None
@@ -153,11 +156,14 @@ def _version(
     is_now = group[0].held is None
     info = None if is_now else by_hand or kept[0]
     led, older = _led(first, titles), first.older
+    shown = by_hand or (kept[-1] if older is None and kept else None)
     generation = bench.published_generation if is_now else kept[0].published_generation
     return Version(
         info=info,
         title=by_hand.description if by_hand else led,
         led=led if by_hand and first.older else None,
+        kept=shown.created_at if shown else None,
+        keeper=visit.who(shown.by) if shown else None,
         at=older.created_at if older else None,
         who=visit.who(older.by) if older else None,
         before=older.checkpoint_id if older else None,
