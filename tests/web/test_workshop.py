@@ -284,7 +284,7 @@ def test_without_a_key_the_way_leads_to_settings(served, new_page):
     page = new_page(f"/bench/{bench}")
     send(page, "hello")
     page.locator("[data-error='PROVIDER_NOT_CONFIGURED']").wait_for()
-    page.get_by_text("Not answered: this model cannot be used").wait_for()
+    page.get_by_text("Not answered. This model cannot answer yet").wait_for()
     left = page.locator("#message").input_value()  # the message stands; twice would be too often
     page.get_by_role("link", name="Open Settings").click()
     page.wait_for_url("**/settings/models?back=*")
@@ -461,7 +461,7 @@ def test_the_other_flow_is_chosen_on_its_page_and_says_what_it_does(served, new_
     served.call("WorkshopSwitchModel", workbench_id=bench, model_id="scripted:compat")
     page = listening(new_page, f"{served.address}/bench/{bench}")
     page.get_by_role("link", name="This workbench").click()
-    page.get_by_role("radio", name="compat").check()
+    page.get_by_role("radio", name="All changes in one proposal").check()
     page.get_by_role("button", name="Save").click()
     page.wait_for_function("() => document.querySelector('[value=compat]')?.defaultChecked")
     page.get_by_role("link", name="Workshop").click()
