@@ -117,4 +117,4 @@ def test_the_page_of_a_workflow_shows_a_refusal_that_is_none_of_rails(served, mo
         page = client.get("/workflows/wr.rpi", headers=PAGE)
 
     assert "STORE_UNAVAILABLE" in page.text
-    assert "INTERNAL_ERROR" not in page.text
+    assert 'data-error="INTERNAL_ERROR"' not in page.text

@@ -186,7 +186,7 @@ def test_restoring_waits_while_a_draft_exists(told, new_page):
     page.goto(
         f"{page.url}?restore={told.call('CheckpointsList')['checkpoints'][0]['checkpoint_id']}"
     )
-    assert "DRAFT_EXISTS" in page.locator("#restoring").inner_text()
+    assert "A Draft is in the way." in page.locator("#restoring").inner_text()
 
 
 def restore(page, text):

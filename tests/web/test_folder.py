@@ -87,4 +87,4 @@ def test_only_the_owner_on_loopback_opens_folders(served, own, new_page):
     page.locator("#folder-path").fill(str(own / "nowhere"))
     page.get_by_role("button", name="Open", exact=True).click()
     page.locator(".error").wait_for()
-    assert "there is no such folder" in page.locator(".error").inner_text()
+    assert "There is no such folder" in page.locator(".error").inner_text()

@@ -36,7 +36,7 @@ def test_a_plain_form_asks_for_changes_and_leads_back_to_the_review(served, draf
             f"/bench/{drafted}/turn", data={**form, "text": "Why?", "mode": "ask"}
         )
 
-    assert "compared with Last look" in since
+    assert "compared with your last look" in since
     assert re.search(r">two<.*>three<", since, re.S)
     assert str(question.headers["location"]).endswith("?stay=1")
     assert served.call("DraftGetState", workbench_id=drafted)["rounds"] == 1  # a question is none
@@ -55,7 +55,7 @@ def test_changes_are_asked_for_and_looked_at_in_the_review(served, drafted, new_
     page.get_by_role("link", name="Since the last look").click()
     page.wait_for_selector("body[data-ready=yes]")
 
-    assert page.get_by_text("compared with Last look").is_visible()
+    assert page.get_by_text("compared with your last look").is_visible()
     assert page.locator("table.lines .removed").inner_text().split()[-1] == "two"
     assert page.locator("table.lines .added").inner_text().split()[-1] == "three"
     assert violations(page) == []

@@ -463,7 +463,7 @@ def test_the_other_flow_is_chosen_on_its_page_and_says_what_it_does(served, new_
     served.call("WorkshopSwitchModel", workbench_id=bench, model_id="scripted:compat")
     page = listening(new_page, f"{served.address}/bench/{bench}")
     page.get_by_role("link", name="This workbench").click()
-    page.get_by_role("radio", name="compat").check()
+    page.get_by_role("radio", name="All changes in one proposal").check()
     page.get_by_role("button", name="Save").click()
     page.wait_for_function("() => document.querySelector('[value=compat]')?.defaultChecked")
     page.get_by_role("link", name="Workshop").click()
