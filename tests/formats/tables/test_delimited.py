@@ -355,7 +355,7 @@ def test_a_decimal_comma_is_told_with_a_way_to_read_it(make, cache):
 def test_a_description_says_why_a_column_is_text(make, cache):
     source = make("day;price\n01.02.2026;1.234,56\n03.04.2026;-3,5\n", "t.csv")
 
-    described = tools.table_describe(source, cache)
+    described: Any = tools.table_describe(source, cache)
 
     assert [(one["code"], one["where"]) for one in described["warnings"]] == [
         ("decimal_comma", "price"),
