@@ -351,6 +351,19 @@ def test_a_decimal_comma_is_told_with_a_way_to_read_it(make, cache):
     assert rows(source, cache, f"SELECT sum({hint}) FROM data") == [[1238.06]]
 
 
+@pytest.mark.rule("F27.2", "F25.5")
+def test_a_description_says_why_a_column_is_text(make, cache):
+    source = make("day;price\n01.02.2026;1.234,56\n03.04.2026;-3,5\n", "t.csv")
+
+    described: Any = tools.table_describe(source, cache)
+
+    assert [(one["code"], one["where"]) for one in described["warnings"]] == [
+        ("decimal_comma", "price"),
+        ("ambiguous_dates", "day"),
+    ]
+    assert described["hints"] == list(mapped(source, cache)["hints"])
+
+
 def test_thousands_are_no_decimals(make, cache):
     source = make('a,b\n"1,234",x\n"12,500",y\n')
 

@@ -22,6 +22,7 @@ SAMPLES = 3
 MOST_COMMON = 5
 _NUMERIC = frozenset({"integer", "float"})
 _MOMENTS = frozenset({"date", "datetime", "time"})
+_OF_TYPES = frozenset({"ambiguous_dates", "decimal_comma", "mixed_types"})  # why a column is text
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +150,7 @@ def describe(table: Table) -> JsonObject:
     """Return what each column holds (F27.2)."""
     exact = table.shape.row_count <= numbers.TABLE_EXACT_DISTINCT_MAX_ROWS
     warnings = table.left_out
+    warnings.extend(one for one in table.shape.warnings if one.code in _OF_TYPES)
     with engine.asking(table.path, _patient(table)) as connection:
         columns = [
             _described(connection, table, index, column, exact, warnings)
@@ -159,6 +161,7 @@ def describe(table: Table) -> JsonObject:
         "column_count": len(columns),
         "columns": columns,
         "warnings": [warning.to_json() for warning in warnings.all()],
+        **({"hints": list(table.shape.hints)} if table.shape.hints else {}),
     }
 
 
