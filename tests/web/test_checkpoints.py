@@ -244,3 +244,31 @@ def test_a_page_says_in_words_what_opening_had_to_do(told, new_page):
 
     (said,) = page.locator(".notice").all_inner_texts()
     assert said.strip() == "What an interrupted write had left was removed"
+
+
+@pytest.mark.rule("U5.24")
+def test_a_version_has_a_picture_of_what_changed_with_it(served, new_page):
+    bench = served.bench("Pictured", {"a.txt": "a"})
+    draft = Drafting(served, bench)
+    for value in (7, 8):
+        cells = {"start": "A1", "values": [["Total", value]]}
+        change: list[dict[str, object]] = [{"op": "ensure_sheet", "sheet": "S"}]
+        change += [{"op": "set_range", "sheet": "S", **cells}]
+        draft.use("xlsx_operations", path="book.xlsx", operations=change)
+        draft.call("DraftPublish")
+    page = new_page(f"/bench/{bench}/checkpoints")
+
+    shown = page.locator(".version-picture")
+    shown.last.scroll_into_view_if_needed()
+    page.wait_for_function(
+        "() => [...document.querySelectorAll('.version-picture')].every((one) => one.naturalWidth)"
+    )
+    addresses = shown.evaluate_all("all => all.map((one) => one.getAttribute('src'))")
+
+    assert len(addresses) == 2
+    with served.client() as client:
+        contents = [client.get(one) for one in addresses]
+        foreign = client.get(addresses[0].replace(bench, "wb_01M7PW2HXC70Q7XEGGZZ0A6B6N"))
+    assert {one.headers["content-type"] for one in contents} == {"image/png"}
+    assert contents[0].content != contents[1].content
+    assert foreign.status_code == 404

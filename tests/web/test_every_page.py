@@ -26,7 +26,7 @@ PARTS = {  # of pages, fetched by scripts, and what is no page
     *("/bench/{bench_id}/transcript", "/bench/{bench_id}/turn/{turn_id}"),
     *("/bench/{bench_id}/tool/{entry_id}", "/bench/{bench_id}/review/file"),
     *("/bench/{bench_id}/review/choices", "/bench/{bench_id}/review/picture"),
-    "/bench/{bench_id}/picture/{path:path}",
+    *("/bench/{bench_id}/picture/{path:path}", "/bench/{bench_id}/glance/{version}/{path:path}"),
     "/bench/{bench_id}/drawn/{version}/{what}/{path:path}",
     *("/settings/disk", "/settings/usage", "/settings/backups/{name}"),
     *("/studio/list", "/studio/parts"),

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from backshop.base import limits, paths, tree
 from backshop.base.errors import NotFound, ValidationFailed
-from backshop.base.ids import TreeId
+from backshop.base.ids import CheckpointId, TreeId, check_id
 from backshop.base.paths import BenchPath
 from backshop.formats import FormatError, Formats, OpenTable, Selector, Source
 
@@ -324,6 +324,31 @@ class Viewer:
         """
         place = self._there(bench_id, version, raw_path)
         return _svg(place, self._formats.draw_sheet(self._source(place), sheet, *window))
+
+    def glance(self, bench_id: str, version: str, raw_path: str) -> Picture:
+        """Return the first page, slide or sheet of a file as a small picture (U5.24).
+
+        `version` may also be a checkpoint, which pictures of reviews know nothing of.
+
+        Raises:
+            NotFound: there is no such version or file, or it has no picture.
+        """
+        path = paths.bench_path(raw_path)
+        state = self._desk.state(bench_id)
+        if version == "PUBLISHED":
+            head = state.published
+        else:
+            held = decide.require_checkpoint(state, CheckpointId(check_id(version, "cp")))
+            head = held.tree
+        file = tree.lookup(head, path, self._desk.store.load_tree)
+        if file is None:
+            raise NotFound("this version does not have the file", reason="not_found")
+        place = _Place(state, version, path, file)
+        try:
+            found = self._formats.view_page(self._source(place))
+        except FormatError as error:
+            raise NotFound("this file has no picture", reason="not_found") from error
+        return Picture(found.image, "image/png", file.sha256)
 
     def _there(self, bench_id: str, version: str, raw_path: str) -> _Place:
         place = self._place(bench_id, raw_path, version)

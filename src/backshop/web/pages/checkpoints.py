@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+from urllib.parse import quote
 
 from backshop.base.labels import headline
 from backshop.bench import Bench, Cells, Diff
@@ -18,7 +19,7 @@ from backshop.bench.requests import (
 )
 from backshop.formats import TableDiff, TextDiff
 
-from ..render import count_text
+from ..render import count_text, kind_by_name
 from . import diffs
 from .kit import Page, Visit, bench_context, route, tried
 from .review import any_view
@@ -35,6 +36,7 @@ _BY_HAND = {  # what the engine kept a checkpoint before, once it was done
     "before_rename": "Renamed a file by hand",
     "before_adopt": "Took in what another program changed",
 }
+_PICTURED = ("xlsx", "docx", "pptx", "pdf", "image", "odt")
 _BEFORE = "Before "
 _BEFORE_RESTORE = "Before restoring "
 
@@ -63,6 +65,15 @@ class Version:
     def key(self) -> str:
         """How addresses of this page name it."""
         return NOW if self.info is None else self.info.checkpoint_id
+
+    @property
+    def pictured(self) -> str | None:
+        """Where the picture of the first changed file that has one is to be had (U5.24)."""
+        for one in self.changes.entries if self.changes else ():
+            if one.sha256_after and kind_by_name(one.path) in _PICTURED:
+                version = "PUBLISHED" if self.info is None else self.info.checkpoint_id
+                return f"{version}/{quote(one.path)}?content={one.sha256_after[:16]}"
+        return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -58,6 +58,13 @@ def drawn(visit: Visit) -> Response:
     return _sent(visit, replace(found, data=svg.encode()))
 
 
+def glance(visit: Visit) -> Response:
+    """Send a small picture of a file in a version of the history (U5.24)."""
+    params = visit.params
+    about = (params["bench_id"], params["version"], params["path"])
+    return _sent(visit, visit.shop.benches.viewer.glance(*about))
+
+
 def _sent(visit: Visit, found: Picture) -> Response:
     """Return a picture; the browser keeps it where its address names its content."""
     is_named = visit.query.get("content") == found.sha256[:16]
@@ -157,5 +164,6 @@ def _by_name(parts: dict[str, str]) -> dict[str, str]:
 
 ROUTES = (
     route("/bench/{bench_id}/preview/{version}/{index}/{scale}/{path:path}", preview),
+    route("/bench/{bench_id}/glance/{version}/{path:path}", glance),
     route("/bench/{bench_id}/drawn/{version}/{what}/{path:path}", drawn),
 )
