@@ -5,14 +5,16 @@ from __future__ import annotations
 import pytest
 from tests.bench.conftest import room  # noqa: F401  # a fixture
 
+MODEL = "openai:gpt-5.2"
+
 
 def status(room):  # noqa: F811
-    found = room.call("EgressGetConsentStatus")
+    found = room.call("EgressGetConsentStatus", model_id=MODEL)
     return found["consented"], found["new_items"]
 
 
 def grant(room):  # noqa: F811
-    found = room.call("EgressGetConsentStatus")
+    found = room.call("EgressGetConsentStatus", model_id=MODEL)
     names = ("provider_id", "model_id", "scope_hash")
     granted = {name: found[name] for name in names}
     room.call("EgressGrantWorkshopConsent", **granted, persist=True)
