@@ -48,7 +48,7 @@ def drop(room, name, text):  # noqa: F811
 
 
 def listed(room):  # noqa: F811
-    files = room.call("EgressGetConsentStatus")["files"]
+    files = room.call("EgressGetConsentStatus", model_id=MODEL)["files"]
     return sorted((one["path"], one["size"]) for one in files)
 
 
@@ -141,7 +141,7 @@ def test_a_fork_and_a_restored_checkpoint_bring_no_consent(room):  # noqa: F811
     grant(room)
 
     forked = room.call("WorkbenchFork", name="Other")["workbench_id"]
-    asked = room.shop.call("EgressGetConsentStatus", {"workbench_id": forked})
+    asked = room.shop.call("EgressGetConsentStatus", {"workbench_id": forked, "model_id": MODEL})
     assert (asked["consented"], asked["new_items"]) == (False, ["a.txt"])
 
     room.call("EgressRevokeConsent")
