@@ -5,14 +5,16 @@ from __future__ import annotations
 import pytest
 from tests.bench.conftest import room  # noqa: F401  # a fixture
 
+MODEL = "openai:gpt-5.2"
+
 
 def status(room):  # noqa: F811
-    found = room.call("EgressGetConsentStatus")
+    found = room.call("EgressGetConsentStatus", model_id=MODEL)
     return found["consented"], found["new_items"]
 
 
 def grant(room):  # noqa: F811
-    found = room.call("EgressGetConsentStatus")
+    found = room.call("EgressGetConsentStatus", model_id=MODEL)
     names = ("provider_id", "model_id", "scope_hash")
     granted = {name: found[name] for name in names}
     room.call("EgressGrantWorkshopConsent", **granted, persist=True)
@@ -46,7 +48,7 @@ def drop(room, name, text):  # noqa: F811
 
 
 def listed(room):  # noqa: F811
-    files = room.call("EgressGetConsentStatus")["files"]
+    files = room.call("EgressGetConsentStatus", model_id=MODEL)["files"]
     return sorted((one["path"], one["size"]) for one in files)
 
 
@@ -139,7 +141,7 @@ def test_a_fork_and_a_restored_checkpoint_bring_no_consent(room):  # noqa: F811
     grant(room)
 
     forked = room.call("WorkbenchFork", name="Other")["workbench_id"]
-    asked = room.shop.call("EgressGetConsentStatus", {"workbench_id": forked})
+    asked = room.shop.call("EgressGetConsentStatus", {"workbench_id": forked, "model_id": MODEL})
     assert (asked["consented"], asked["new_items"]) == (False, ["a.txt"])
 
     room.call("EgressRevokeConsent")
