@@ -50,7 +50,7 @@ def test_the_owner_makes_a_link_and_whoever_opens_it_is_in_with_the_role_that_wa
     found += violations(guest)
     guest.get_by_role("link", name="Go to the workbenches").click()
     guest.get_by_role("link", name="For Ida").wait_for()
-    page.locator("#people td", has_text="Ida <b>").wait_for()  # the page of the owner follows
+    page.locator("#people td.wrap", has_text="Ida <b>").wait_for()  # the page of the owner follows
     theirs.close()
     grants = served.call("AccessList", workbench_id=bench)["access"]
 
