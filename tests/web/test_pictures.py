@@ -14,7 +14,10 @@ from tests.web.browsing import Served
 from tests.web.drafts import Drafting, full_draft
 
 from backshop.base.errors import ValidationFailed
+from backshop.bench import Bench, views
+from backshop.web.pages.kit import Visit
 from backshop.web.pages.picture.outline import Region, regions
+from backshop.web.pages.picture.sheet_pair import sheet_pairs
 from backshop.web.preparation import prepare
 from backshop.web.site import Site
 from backshop.web.svg import is_inert
@@ -293,6 +296,18 @@ def test_odd_and_broken_files_have_a_picture_that_says_so(served):
     assert [pages[name].status_code for name in ("broken.docx", "broken.xlsx")] == [200, 200]
     assert "This cannot be drawn" in pages["broken.xlsx"].text
     assert viewed == 200
+
+
+@pytest.mark.rule("U4.3")
+def test_pages_of_a_workbook_are_its_sheets_paired_by_name(served: Served, draft):
+    site = Site(served.shop, served.door, served.login)
+    visit = Visit(site=site, params={"bench_id": draft.id}, query={}, cookies={}, path="")
+    about = views.ReviewPath(workbench_id=draft.id, path="ledger.xlsx")
+    entry = visit.ask(Bench.review_get_entry, about)
+
+    _, pairs = sheet_pairs(visit, entry)
+
+    assert [tuple(one.values()) for one in pairs] == [(0, 0, 0, "changed"), (1, None, 1, "added")]
 
 
 @pytest.mark.rule("U8.8", "F43.6")
