@@ -1,8 +1,6 @@
 // A file beside the talk: the viewer's own page, its main part fetched into a pane. Narrow windows go to the page itself.
-import { $, $$, fragment, noteRefusal, on, skeleton } from "./dom.js";
+import { $, $$, fragment, noteRefusal, skeleton } from "./dom.js";
 import { reach, unreachable } from "./rpc.js";
-
-const WIDE = matchMedia("(min-width: 1100px)");
 
 export class FilePane {
   // `opened` hears that the pane takes its place.
@@ -15,20 +13,11 @@ export class FilePane {
     this.href = null;
     this.pending = null;
     this.isLoaded = false;
-    on(document, "click", "a[href]", (event, link) => this.click(event, link));
     $("#file-pane-close").addEventListener("click", () => this.close());
     this.root.addEventListener("keydown", (event) => { if (event.key === "Escape") { event.stopPropagation(); event.preventDefault(); this.close(); } });
   }
 
   get path() { return this.href && decodeURIComponent(new URL(this.href, location.href).pathname.slice(this.files.length)); }
-
-  // Links of the talk, and of the pane itself, to files of this bench open here; the list of files leads to pages.
-  click(event, link) {
-    const isOurs = link.closest(".talk, #file-pane-body") && new URL(link.href).pathname.startsWith(this.files);
-    if (!isOurs || !WIDE.matches || event.button || event.ctrlKey || event.metaKey || event.shiftKey || link.target) return;
-    event.preventDefault();
-    this.open(link.href, link.closest("#file-pane-body") ? this.opener : link);
-  }
 
   async open(href, opener) {
     const isNew = href !== this.href;

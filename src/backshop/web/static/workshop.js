@@ -9,7 +9,6 @@ import { preview, proofOf, showProof } from "./proof.js";
 import { Transcript } from "./transcript.js";
 import { Composer } from "./composer.js";
 import { Note } from "./note.js";
-import { FilePane } from "./file_pane.js";
 import { hasRoom, upload } from "./upload.js";
 import { shortcuts } from "./shortcuts.js";
 
@@ -32,7 +31,18 @@ const ENDS = { failed: "The turn failed", canceled: "The turn was stopped", paus
 
 const transcript = new Transcript(bench);
 const composer = new Composer(bench, send);
-const pane = new FilePane(bench, closeDetails);
+// Links of the talk, and of the pane itself, to files open beside it in a wide window; what that takes comes with the first.
+let pane = null;
+let paneAsked = null;
+const WIDE = matchMedia("(min-width: 1100px)");
+on(document, "click", ".talk a[href], #file-pane-body a[href]", async (event, link) => {
+  const isPlain = !(event.button || event.ctrlKey || event.metaKey || event.shiftKey || link.target);
+  if (!WIDE.matches || !isPlain || !new URL(link.href).pathname.startsWith(`/bench/${bench}/file/`)) return;
+  event.preventDefault();
+  paneAsked ??= import("./file_pane.js").then(({ FilePane }) => { pane = new FilePane(bench, closeDetails); });
+  await paneAsked;
+  pane.open(link.href, link.closest("#file-pane-body") ? pane.opener : link);
+});
 const note = new Note(bench, (text, { isTyped }) => {
   if ($("#composer").hidden || composer.text) return false; // kept in its own field until there is room
   composer.fill(text, { focus: isTyped });
@@ -331,7 +341,7 @@ backs.restore = restore;
 
 async function details(turn_id) {
   if (!turn_id) return;
-  if (!$("#file-pane").hidden) pane.close();
+  if (!$("#file-pane").hidden) pane?.close();
   if ($("#drawer").dataset.turn !== turn_id) $("#drawer-body").replaceChildren(skeleton("text", 8));
   $("#drawer").dataset.turn = turn_id;
   $("#drawer").hidden = false;
@@ -516,9 +526,9 @@ follow(here, {
   WorkshopRegenerateCompleted: refresh,
   WorkshopModelSwitched: (data) => { ofBench.WorkshopModelSwitched(data); return refresh(); },
   ProvidersChanged: () => { if ($("#model-ways") && !$("#way-key")?.value) location.reload(); },
-  WorkbenchFilesChanged: () => { ofBench.WorkbenchFilesChanged(); refreshWelcome(); pane.renew(); if (state.active_turn) refreshWork(); return Promise.all([refreshFiles(), refresh()]); },
+  WorkbenchFilesChanged: () => { ofBench.WorkbenchFilesChanged(); refreshWelcome(); pane?.renew(); if (state.active_turn) refreshWork(); return Promise.all([refreshFiles(), refresh()]); },
   WorkbenchClutterChanged: refreshFiles,
-  DraftStateChanged: () => { pane.renew(); return Promise.all([refreshDraftBar(), refreshFiles(), refresh()]); },
+  DraftStateChanged: () => { pane?.renew(); return Promise.all([refreshDraftBar(), refreshFiles(), refresh()]); },
   CheckpointRestored: refresh,
   FolderChanged: ofBench.FolderChanged,
   FolderWriteProgress: ofBench.FolderWriteProgress,
