@@ -14,7 +14,7 @@ from tools.screenshots import LOOKS, SIZES, scene
 from backshop.web.pages import ROUTES
 
 pytestmark = [pytest.mark.needs("browser"), pytest.mark.timeout(300)]
-LIGHT_BYTES = 200_000
+LIGHT_BYTES = 220_000
 VIEWS = (  # a page is loaded in the first of several, and looked at in the others as well
     [[(look, size)] for look in LOOKS for size in SIZES]
     if PROOF

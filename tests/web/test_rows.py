@@ -75,7 +75,7 @@ def test_a_csv_opens_as_a_table_and_its_rows_are_sorted_and_filtered_without_cha
 @pytest.mark.needs("browser")
 @pytest.mark.rule("U5.56")
 def test_the_table_on_a_sheet_is_sorted_and_one_goes_back_to_the_cells(bench, new_page):
-    page = new_page(f"/bench/{bench}/file/b.xlsx")
+    page = new_page(f"/bench/{bench}/file/b.xlsx?as=cells")
     page.locator("#sheet .grid-cell").first.wait_for()
     page.get_by_role("button", name="Sort and filter…").click()
     page.locator(".sort-head", has_text="people").click()

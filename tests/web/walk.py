@@ -6,10 +6,12 @@ Every frame is a page as a person sees it; only the time between two of them is 
 from __future__ import annotations
 
 import io
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from PIL import Image
+from playwright.sync_api import Error
 from tests.web.browsing import Served
 
 SIZE = {"width": 1200, "height": 750}
@@ -39,9 +41,10 @@ class Walk:
     def watch(self, until: Any) -> None:
         """Keep the page while the agent works, until it leads somewhere else."""
         for _ in range(_LIVE_FRAMES):
-            if until():
-                break
-            self.look(0.6)
+            with suppress(Error):  # the page went elsewhere just then
+                if until():
+                    break
+                self.look(0.45)
 
     @property
     def seconds(self) -> float:

@@ -8,6 +8,7 @@ from .cache_purge import forget
 from .canvas.face_folder import faces_folder
 from .cell_range import cells_in, remaining
 from .diff.line_diff import DiffLine, Hunk, RowChange, TableDiff, TextDiff
+from .diff.missing_result import why_uncomputed
 from .diff.remainder import (
     in_pages,
     lines_said,
@@ -20,7 +21,6 @@ from .diff.remainder import (
 from .errors import FormatError, fail, reasons
 from .find import Needle
 from .kind import TAIL_BYTES, FileKind, check_end, classify, kind_of_name
-from .missing_result import why_uncomputed
 from .open_table import OpenTable
 from .operation_guide import explained, operation_sheet
 from .package.archive import members

@@ -77,6 +77,7 @@ def environment() -> Environment:
         markdown=prose,
         count=count_text,
         jsonish=as_json,
+        data_block=data_block,
         used_line=used_line,
         money=money,
         doubt=doubt,
@@ -196,6 +197,11 @@ def prose(text: str) -> Markup:
     """Return Markdown as safe HTML that reads as what it is."""
     found: Markup = visible(rendered(text))
     return found
+
+
+def data_block(value: Any) -> Markup:
+    """Return data for a `<script type="application/json">`: nothing in it ends the element."""
+    return Markup(as_json(value).replace("<", "\\u003c"))
 
 
 def as_json(value: Any) -> str:

@@ -169,7 +169,7 @@ export function errorBox(envelope, acts = {}) {
 }
 
 // An error as people read it, by the table of `sentences.py`; of a server that is gone the message says it.
-const { said: SENTENCES = {}, calm: CALM = [] } = JSON.parse(document.body.dataset.sentences || "{}");
+const { said: SENTENCES = {}, calm: CALM = [] } = JSON.parse(document.getElementById("sentences")?.textContent || "{}");
 export function explained({ error_code, code, reason, message = "", suggestion = "" }) {
   const name = error_code || code || "";
   const [text, then] = (isOurs(message) ? null : SENTENCES[`${name}:${reason}`] ?? SENTENCES[name]) ?? ["", ""];
