@@ -20,6 +20,6 @@ def test_the_walk_goes_from_the_question_to_an_undone_publish(served, new_page, 
     sheets = served.call("WorkbenchFileGetGrid", **about, path="budget-2025.xlsx")["sheets"]
     assert made.seconds <= SECONDS_MAX
     assert (tmp_path / "walk.webp").stat().st_size <= BYTES_MAX
-    assert {one["reason"] for one in kept} == {"publish", "restore"}
+    assert {one["reason"] for one in kept} == {"publish", "pre_restore"}
     assert len(files) == 9
     assert "Sales 2025" not in {one["name"] for one in sheets}
