@@ -92,6 +92,8 @@ export function stage(root, { onMove = () => {} } = {}) {
   const outlines = (number) => $$(`[data-outline="${number}"]`, root);
   const isShown = (one) => one.getClientRects().length > 0;
   function unmark() { for (const one of $$(".at-place", root)) one.classList.remove("at-place"); }
+  // Whether one has to scroll: it begins out of sight, or ends there and would fit. A whole row never fits.
+  const isAway = (begin, end, first, last) => begin < first || begin > last - 24 || (end > last && end - begin < last - first - 48);
   // Scroll the boxes of a picture to outlines, not the page away from what is read.
   function reveal(found, { isQuiet = false } = {}) {
     const seen = new Set();
@@ -101,8 +103,8 @@ export function stage(root, { onMove = () => {} } = {}) {
       seen.add(leaf);
       const box = leaf.getBoundingClientRect();
       const at = one.getBoundingClientRect();
-      if (at.top < box.top || at.bottom > box.bottom) leaf.scrollTop += at.top - box.top - Math.max(24, (box.height - at.height) / 3);
-      if (at.left < box.left || at.right > box.right) leaf.scrollLeft += at.left - box.left - Math.max(40, (box.width - at.width) / 3);
+      if (isAway(at.top, at.bottom, box.top, box.bottom)) leaf.scrollTop += at.top - box.top - Math.max(24, (box.height - at.height) / 3);
+      if (isAway(at.left, at.right, box.left, box.right)) leaf.scrollLeft += at.left - box.left - Math.max(40, (box.width - at.width) / 3);
     }
     if (!isQuiet) found.filter(isShown).at(-1)?.closest(".panel-side")?.scrollIntoView({ block: "nearest" });
   }
