@@ -22,7 +22,7 @@ from tests.conftest import browser_path
 from tests.web.browsing import ARGUMENTS, Served, serving
 from tests.web.drafts import Drafting
 
-from .report import head, row
+from .report import fact, head, row
 
 BENCHES = int(os.environ.get("PAGES_BENCHES", "500"))
 MESSAGES = int(os.environ.get("PAGES_MESSAGES", "2000"))
@@ -49,14 +49,16 @@ def _measure(served: Served) -> None:
     talk = _talk(served)
     work = _work(served)
     with served.client() as client:
+        plain = _weight(client, "/settings")
         for name, path in (
             (f"the list of {BENCHES} workbenches", "/"),
             (f"a talk of {MESSAGES} messages with {FILES} files", f"/bench/{talk}?stay=1"),
             (f"the review of a deck of {SLIDES} slides", f"/bench/{work}/review?file=deck.pptx"),
             (f"the review of {ROWS} rows", f"/bench/{work}/review?file=book.xlsx"),
         ):
-            answer = client.get(path, headers={"accept": "text/html"})
-            row(name, len(answer.content) / 1024, PAGE_KB, unit="KiB")
+            weight = _weight(client, path)
+            row(name, weight / 1024, PAGE_KB, unit="KiB")
+            fact(f"{name} / the settings, which show nobody's files", weight / plain)
     with _browser() as browser:
         for name, path in (
             (f"viewer of {ROWS} rows", f"/bench/{work}/file/book.xlsx"),
@@ -67,6 +69,10 @@ def _measure(served: Served) -> None:
         ):
             waited = _interact(browser, served, path)
             row(f"{name}: slowest answer to a click or key", waited, PAINT_MS, unit="ms")
+
+
+def _weight(client: Any, path: str) -> int:
+    return len(client.get(path, headers={"accept": "text/html"}).content)
 
 
 def _talk(served: Served) -> str:

@@ -337,6 +337,7 @@ def test_a_lost_list_of_context_items_is_told_and_calls_go_on(tmp_path):
         room.add({"a.txt": "a"})
         now = [{"path": "context.md", "content": "- now"}]
         room.call("ContextUpdateDirect", category="situation", files=now, create=True)
+        room.call("WorkbenchSetDefaultModel", model_id="openai:gpt-5.2")
         lost = shop.benches.desk.state(room.id).context_tree
     with closing(sqlite3.connect(tmp_path / "home" / "store.db")) as database, database:
         assert database.execute("DELETE FROM blob WHERE sha256 = ?", (lost,)).rowcount == 1

@@ -65,7 +65,7 @@ FREE = {  # commands that change something and ask neither for a Draft nor for q
     *("EgressGrantWorkshopConsent", "EgressRevokeConsent", "AccessSet", "WorkbenchUndelete"),
     *("WorkshopCancelRun", "WorkshopRunAgent", "WorkbenchSetDefaultModel", "WorkshopAddNote"),
     *("WorkshopStreamAssistantReply", "WorkshopApplyProposal", "WorkshopDismissProposal"),
-    "WorkbenchFilesExtract",
+    *("WorkbenchFilesExtract", "UserInvite"),
     *("ReviewAddComment", "ReviewAnswerComment", "ReviewResolveComment", "ReviewWithdrawComment"),
     *("WorkbenchFilesExtract", "WorkshopSaveWorkflow", "WorkbenchBindOriginals"),
 }
@@ -75,6 +75,7 @@ HELPS = {  # what a damaged workbench still takes (B3.11), beside everything tha
 OF_OTHERS = {  # what it takes too where single contents are lost, about its other files
     *("WorkbenchFilesAdd", "WorkbenchFilesRemove", "WorkbenchFileRename", "DraftCreate"),
 }
+OF_PEOPLE = ("Egress", "Usage", "Access", "EngineGet", "UserInvite")
 OTHERS = {"AccessList", "EgressGetConsentStatus"}  # about people and models, not this room's
 
 
@@ -125,6 +126,7 @@ class Place(Room):
         status = {"provider_id": "scripted", "model_id": "scripted:echo", "scope_hash": "0" * 64}
         table = {"path": "t.csv"}
         known: dict[str, dict[str, Any]] = {
+            "UserInvite": {"name": "Friend", "role": "read"},
             "AccessSet": {"user_id": "user_" + "0" * 26, "role": "viewer"},
             "CheckpointCompare": {"checkpoint_id": self.checkpoint},
             "CheckpointGet": {"checkpoint_id": self.checkpoint},
@@ -345,7 +347,7 @@ def test_a_bench_that_is_none_is_refused_everywhere(place, given, code, reason):
 def test_in_the_trash_only_taking_it_back_works(place):
     place.call("WorkbenchDelete", confirm=place.id)
     for case in CASES:
-        if case.name in OTHERS or case.name.startswith(("Egress", "Usage", "Access", "EngineGet")):
+        if case.name in OTHERS or case.name.startswith(OF_PEOPLE):
             continue
         if case.name in ("WorkbenchUndelete", "AuditList", "AuditExport"):
             continue

@@ -19,7 +19,7 @@ APPEND = {"op": "append_paragraph", "text": "x"}
 
 @pytest.mark.rule("W7.1", "W7.2")
 def test_the_catalog_has_its_tools():
-    assert len(TOOLS) == 22
+    assert len(TOOLS) == 23
     assert not {"delete", "rename", "publish"} & {word for t in TOOLS for word in t.name.split("_")}
 
 

@@ -27,7 +27,7 @@ class Turn:
 def play(shop: Backshop, bench_id: str, text: str, mode: str = "agent") -> Turn:
     """Send a message with the offline model and let the agent answer it."""
     bench = {"workbench_id": bench_id}
-    if shop.call("WorkshopGetState", bench)["model_id"] != MODEL:
+    if shop.call("WorkshopGetState", bench).get("model_id") != MODEL:
         shop.call("WorkshopSwitchModel", {**bench, "model_id": MODEL})
     sent = shop.call("WorkshopSendUserMessage", {**bench, "text": text, "mode": mode})
     done = shop.call("WorkshopRunAgent", {**bench, "message_id": sent["message_id"]})

@@ -17,7 +17,7 @@ from .workspace import Workspace, answered
 # a text in the schema, because an object of six fields would stand in seven tools of every request
 _DIALECT = {
     "type": ["string", "null"],
-    "description": "csv read wrongly: delimiter, or its map's JSON",
+    "description": "csv: delimiter, or its map's JSON",
 }
 _QUERY = described("DuckDB SELECT over `data`")
 
