@@ -55,6 +55,9 @@ let isBeginning = false; // something was sent and is not a turn yet
 let isBlocked = false;
 let dropToast = () => {};
 
+// Whether nothing a person could use has the focus: what had it is gone, or a heading keeps its place meanwhile (U9.3).
+const isNowhere = (element) => !element?.matches("a[href], button, input, textarea, select, summary") || !element.getClientRects().length;
+
 function show() {
   const turn = state.active_turn;
   const isBusy = Boolean(turn) || isBeginning;
@@ -65,7 +68,7 @@ function show() {
   const wasHidden = $("#composer").hidden;
   $("#composer").hidden = isBusy || !state.can_send;
   note.show(turn);
-  if (wasHidden && document.activeElement === document.body) composer.focus(); // back to where somebody wrote
+  if (wasHidden && isNowhere(document.activeElement)) composer.focus(); // back to where somebody wrote
   const wasBlocked = isBlocked;
   isBlocked = !$("#draft-actions").hidden && !state.can_send;
   if (isBlocked && !wasBlocked) say("The composer is blocked: ask for changes in the review, or publish or discard the Draft to go on talking", { assertive: true });
