@@ -273,13 +273,18 @@ def _rates(files: dict[str, Any]) -> Iterator[str]:
 def _rate(counts: list[dict[str, str]]) -> str:
     """Return how many edits went without loss, and why the others were refused."""
     found = _summed([{what: n for what, n in one.items() if what != "corpus"} for one in counts])
-    tried, edited = int(found.pop("tried")), int(found.pop("edited without loss"))
+    tried, edited = found.pop("tried", None), found.pop("edited without loss", None)
     reasons = {what: int(n) for what, n in found.items() if what.startswith("refused: ")}
     listed = sorted(reasons.items(), key=lambda one: -one[1])
     named = ", ".join(f"{n:,} {what.removeprefix('refused: ')}" for what, n in listed)
     rest = [f"{int(n):,} {what}" for what, n in found.items() if what not in reasons and n != "0"]
-    done = "; ".join([f"{edited:,} of {tried:,} ({100 * edited / max(tried, 1):.1f} %)", *rest])
+    share = [_share(int(edited), int(tried))] if tried and edited is not None else []
+    done = "; ".join([*share, *rest])
     return f"{done} | {sum(reasons.values()):,}{f' ({named})' if named else ''}"
+
+
+def _share(edited: int, tried: int) -> str:
+    return f"{edited:,} of {tried:,} ({100 * edited / max(tried, 1):.1f} %)"
 
 
 def _words(test: str) -> str:
