@@ -485,4 +485,10 @@ def _added(done: Added) -> str:
 
 
 def _results(results: Sequence[PathResult]) -> str:
-    return table([(one.status, one.path, one.reason or "") for one in results], ("", "file", ""))
+    return table([(one.status, _named(one), one.reason or "") for one in results], ("", "file", ""))
+
+
+def _named(one: PathResult) -> str:
+    """Return a path, and the name it got where that is another one."""
+    is_other = one.final_path and Path(one.final_path).name != Path(one.path).name
+    return f"{one.path} as {Path(str(one.final_path)).name}" if is_other else one.path

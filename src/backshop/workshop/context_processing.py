@@ -25,6 +25,7 @@ from backshop.formats import FormatError
 from backshop.models import ContextExhausted, FinishReason, ModelAdapter, Models, text_tokens
 from backshop.prompts import Session
 
+from .conversation.repository import chosen_model
 from .prompt.bundled import build_prompt
 from .prompt.context_prompt import step
 from .prompt.inputs import Artifacts, PromptInputs
@@ -44,7 +45,7 @@ class _Taken:
 
 
 class Contextual:
-    """Makes context items with the person's model. One per home."""
+    """Makes context items with the workbench's model, else the person's. One per home."""
 
     def __init__(
         self, benches: Bench, models: Models, *, timeout_s: float = CONTEXT_TIMEOUT_S
@@ -66,7 +67,8 @@ class Contextual:
         desk, bench_id = self._benches.desk, request.workbench_id
         overwrite = request.overwrite_direct_edits
         require_processable(desk, bench_id, request.category, overwrite)
-        adapter = self._models.adapter(workbench_id=bench_id)
+        chosen = chosen_model(desk.store, bench_id)
+        adapter = self._models.adapter(chosen, workbench_id=bench_id)
         adapter.check_consent()
         taken = self._taken(request.workbench_id, request.input)
         self._require_room(adapter, taken.text)

@@ -120,6 +120,9 @@ def unsaid(slide: Slide, canvas: Canvas) -> list[str]:
 @pytest.mark.needs("corpora")
 @pytest.mark.rule("F43.39")
 def test_slides_of_the_corpora_are_drawn_as_libreoffice_draws_them(tmp_path):
+    faces = subprocess.run(["fc-list"], capture_output=True, text=True, check=True).stdout
+    if "Carlito" not in faces:
+        pytest.skip("LibreOffice has no Carlito here")
     slides, near, far, lost = 0, 0, [], []
     for path in decks(tmp_path):
         try:
