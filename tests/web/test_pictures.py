@@ -344,3 +344,23 @@ def test_pictures_are_made_ready_after_a_turn_and_not_after_a_refused_one():
     assert done["result"]["command"] == "WorkshopRunAgent"
     assert "error" in refused
     assert not prepared.is_set()
+
+
+@pytest.mark.rule("U8.5")
+def test_a_workbook_of_which_only_a_chart_changed_opens_on_its_sheet(served):
+    made = Drafting(served, served.bench("Chart alone", {}))
+    rows = [["Month", "Sum"], ["Jan", 1], ["Feb", 2]]
+    sheets = [{"op": "ensure_sheet", "sheet": one} for one in ("First", "Plan")]
+    filled = {"op": "set_range", "sheet": "Plan", "start": "A1", "values": rows}
+    made.use("xlsx_operations", path="c.xlsx", operations=[*sheets, filled])
+    made.call("DraftPublish")
+    chart = {"op": "add_chart", "sheet": "Plan", "cell": "D2", "kind": "line", "data": "A1:B3"}
+    made.use("xlsx_operations", path="c.xlsx", operations=[chart])
+
+    with served.client() as client:
+        page = client.get(f"/bench/{made.id}/review/picture?file=c.xlsx").text
+
+    tabs = page[page.index("stage-tabs") : page.index("</nav>")]
+    assert tabs.count("aria-current") == 1
+    assert "Plan" in tabs[tabs.index("aria-current") :]
+    assert "1 change in sight" in page

@@ -425,3 +425,18 @@ def test_published_that_moved_is_settled_on_the_page(served, new_page, adopted):
     page.locator("#publish").click()
     page.locator("#ask-publish").get_by_role("button", name="Publish", exact=True).click()
     page.locator(".publish-card").last.wait_for()
+
+
+@pytest.mark.rule("U4.8")
+def test_what_was_typed_and_the_place_stay_while_changes_are_left_out(served, new_page):
+    lines = "".join(f"line {number}\n" for number in range(200))
+    made = Drafting(served, served.bench("Typed", {"a.txt": lines}))
+    made.put({"a.txt": lines.replace("line 5\n", "five\n").replace("line 190\n", "ninety\n")})
+    page = new_page(f"/bench/{made.id}/review?file=a.txt&choose=1")
+    page.wait_for_selector("body[data-ready=yes]")
+    page.locator("#remark").fill("Say it shorter")
+    page.locator("#choices").get_by_role("button", name="Leave out").first.click()
+    page.locator("#choices .badge", has_text="1 left out").wait_for()
+
+    assert page.locator("#remark").input_value() == "Say it shorter"
+    assert page.locator("#choices").evaluate("one => one.getBoundingClientRect().top") < 800

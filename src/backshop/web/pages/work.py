@@ -12,6 +12,7 @@ from ..render import count_text, duration, kind_by_name
 from .words import tool_line
 
 LAST_CALLS = 5  # shown of work without a plan
+_FROM_TABLE = ("table_export", "table_update_from_export")  # what they name first is only read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +114,8 @@ def _files(entries: Iterable[ToolLogEntry]) -> tuple[WorkFile, ...]:
     for one in entries:
         if one.path is None or one.success is False:
             continue
-        is_written = one.batch_id is not None or (one.path in found and found[one.path].is_written)
+        has_written = one.batch_id is not None and one.tool not in _FROM_TABLE
+        is_written = has_written or (one.path in found and found[one.path].is_written)
         found[one.path] = WorkFile(
             path=one.path, kind=kind_by_name(one.path), is_written=is_written
         )

@@ -99,6 +99,7 @@ function start() {
   }
 
   // ------------------------------------------------------------ one file
+  let opened = 0;
   async function open(path, query = "", { focus = false, push = true } = {}) {
     current = path;
     place = -1;
@@ -109,11 +110,12 @@ function start() {
     if (at >= 0) list.show(at);
     view.setAttribute("aria-busy", "true");
     waiting(query);
+    const asked = (opened += 1);
     const made = await load(`/bench/${workbench_id}/review/file${address}${mode()}`).catch((error) => {
       if (!error.envelope) throw error;
       return errorBox(error.envelope);
     });
-    if (current !== path) return;
+    if (asked !== opened) return; // something else was asked for since
     view.replaceChildren(made);
     view.removeAttribute("aria-busy");
     view.scrollIntoView?.({ block: "nearest" });
@@ -177,12 +179,26 @@ function start() {
   async function stay(event, chosen) {
     event.preventDefault();
     const hadChoices = Boolean($("#choices", view));
+    const from = placeNow();
     if (chosen?.tree) moved(chosen.tree);
     await refresh();
     const query = new URLSearchParams(location.search); // the same part of the same view
     for (const name of ["file", "since", "mode", "remark", "still", "choose"]) query.delete(name);
     if (hadChoices) query.set("choose", "1");
     await open(current, `${query.size ? "&" : ""}${query}`);
+    from();
+    await drawn?.ready;
+    from();
+  }
+  // Where one reads and what one typed, to be put back when the file was made anew.
+  function placeNow() {
+    const seen = $("#choices", view)?.getBoundingClientRect().top;
+    const typed = ["#remark", "#remark-at"].map((id) => [id, $(id, view)?.value]);
+    return () => {
+      const now = $("#choices", view)?.getBoundingClientRect().top;
+      if (seen !== undefined && now !== undefined) $("#main").scrollTop += now - seen;
+      for (const [id, text] of typed) if (text && $(id, view) && !$(id, view).value) $(id, view).value = text;
+    };
   }
   // A comment changes the comments and their outlines; the picture and the place one reads stay.
   async function remarked(event) {

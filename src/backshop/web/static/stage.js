@@ -71,13 +71,19 @@ export function stage(root, { onMove = () => {} } = {}) {
   // Two versions of one sheet scroll together.
   function together(boxes) {
     if (boxes.length < 2) return;
-    let from = null;
+    const led = new WeakMap(); // where a box was put by the other one: that is no wish of its own
     for (const box of boxes) {
       box.addEventListener("scroll", () => {
-        if (from && from !== box) return;
-        from = box;
-        for (const other of boxes) if (other !== box) { other.scrollTop = box.scrollTop; other.scrollLeft = box.scrollLeft; }
-        requestAnimationFrame(() => { from = null; });
+        const [top, left] = led.get(box) ?? [];
+        led.delete(box);
+        if (top === box.scrollTop && left === box.scrollLeft) return;
+        for (const other of boxes) {
+          if (other === box) continue;
+          const before = [other.scrollTop, other.scrollLeft];
+          other.scrollTop = box.scrollTop;
+          other.scrollLeft = box.scrollLeft;
+          if (before[0] !== other.scrollTop || before[1] !== other.scrollLeft) led.set(other, [other.scrollTop, other.scrollLeft]);
+        }
       }, { passive: true });
     }
   }

@@ -457,6 +457,8 @@ $("#model")?.addEventListener("change", async (event) => {
   refreshWelcome();
 });
 
+// What stands in the talk was sent, also where the page was left before it was told so.
+if (composer.text && composer.text.trim() === $$(".message.user [data-text]", transcript.root).at(-1)?.textContent.trim()) composer.fill("", { focus: false });
 if (location.hash === "#message") composer.focus(); // from another page, by its key
 shortcuts({
   composer: () => { composer.focus(); note.focus(); },

@@ -77,7 +77,7 @@ def sheet_picture(shown: Shown, diff: Diff | None) -> Picture:
                 ),
             ),
         ),
-        tabs=_tabs(shown, body, drawings, sheet),
+        tabs=_tabs(shown, body, drawings, sheet, _besides(diff)),
         tabs_label="Sheets",
         entries=entries if body else None,
         more=more,
@@ -95,7 +95,19 @@ def _chosen(shown: Shown, diff: Diff | None) -> str | None:
     if wanted is not None and wanted.place is not None and wanted.place.sheet:
         return wanted.place.sheet
     hint = (diff.focus_hint if diff is not None else None) or {}
-    return shown.visit.query.get("sheet") or hint.get("sheet")
+    besides = next(iter(_besides(diff)), None)  # where no cell changed, but a chart or a rule did
+    return shown.visit.query.get("sheet") or hint.get("sheet") or besides
+
+
+def _besides(diff: Diff | None) -> list[str]:
+    """Return the sheets of which something beside cells changed, as B12.22 places it."""
+    places = [str(one["place"]) for one in (diff.also if diff is not None else None) or ()]
+    named = (
+        place.rpartition(" on sheet ")[2] or place.removeprefix("sheet ")
+        for place in places
+        if " on sheet " in place or place.startswith("sheet ")
+    )
+    return list(dict.fromkeys(named))
 
 
 def _name_in(version: Version, sheet: str | None, told: Data | None) -> str | None:
@@ -159,17 +171,24 @@ def _asked(
 
 
 def _tabs(
-    shown: Shown, body: Cells | None, drawings: Sequence[Data], current: str
+    shown: Shown,
+    body: Cells | None,
+    drawings: Sequence[Data],
+    current: str,
+    besides: Sequence[str],
 ) -> tuple[Tab, ...]:
     told = {one["sheet"]: one for one in (body.sheets if body else ())}
     names = dict.fromkeys(name for one in reversed(drawings) for name in one["sheets"])
     renamed = {one["renamed_from"] for one in told.values()}
     listed = dict.fromkeys([*(one for one in names if one not in renamed), *told])
-    return tuple(_tab(shown, name, told.get(name), name == current) for name in listed)
+    return tuple(
+        _tab(shown, name, told.get(name), is_current=name == current, is_beside=name in besides)
+        for name in listed
+    )
 
 
-def _tab(shown: Shown, name: str, told: Data | None, is_current: bool) -> Tab:
-    badge, tone = None, "changed"
+def _tab(shown: Shown, name: str, told: Data | None, *, is_current: bool, is_beside: bool) -> Tab:
+    badge, tone = "~" if is_beside else None, "changed"
     if told:
         count = f"{told['cell_count']:,}" if told["cell_count"] else ""
         tone = "added" if told["added"] else "removed" if told["removed"] else "changed"
