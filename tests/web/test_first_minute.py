@@ -50,6 +50,7 @@ def test_an_empty_bench_takes_files_says_what_to_ask_and_finds_a_model(
         page.locator("#found-servers", has_text="vLLM").wait_for()
         page.get_by_role("button", name="Use it").click()
         page.locator("#model-ways").wait_for(state="detached", timeout=30_000)
+        page.wait_for_function("() => document.querySelector('#message')?.value")
     state = served.call("WorkshopGetState", workbench_id=bench)
 
     assert found == []

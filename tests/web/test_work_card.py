@@ -81,6 +81,8 @@ def test_a_note_is_typed_while_the_agent_works_and_one_that_is_late_can_be_sent(
         "noted", [says("work", "There it is."), *steps[:-1], says("summary", "x")]
     )
     late.get_by_role("button", name="Send it now").click()
+    page.wait_for_url("**/review**", timeout=TURN_MS)  # the turn it began is over
+    page.goto(f"{served.address}/bench/{bench}?stay=1")
     page.locator(".message.user .badge", has_text="asks for changes").wait_for(timeout=TURN_MS)
     late.get_by_text("sent as a message").wait_for(timeout=TURN_MS)
     said = [

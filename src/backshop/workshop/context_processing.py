@@ -45,7 +45,7 @@ class _Taken:
 
 
 class Contextual:
-    """Makes context items with the workbench's model, else the person's. One per home."""
+    """Makes context items with the person's model, else the workbench's. One per home."""
 
     def __init__(
         self, benches: Bench, models: Models, *, timeout_s: float = CONTEXT_TIMEOUT_S
@@ -67,8 +67,10 @@ class Contextual:
         desk, bench_id = self._benches.desk, request.workbench_id
         overwrite = request.overwrite_direct_edits
         require_processable(desk, bench_id, request.category, overwrite)
-        chosen = chosen_model(desk.store, bench_id)
-        adapter = self._models.adapter(chosen, workbench_id=bench_id)
+        own = self._models.default_model().model_id
+        adapter = self._models.adapter(
+            own or chosen_model(desk.store, bench_id), workbench_id=bench_id
+        )
         adapter.check_consent()
         taken = self._taken(request.workbench_id, request.input)
         self._require_room(adapter, taken.text)
