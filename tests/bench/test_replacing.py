@@ -45,7 +45,7 @@ def test_a_name_is_replaced_in_every_kind_of_file_by_one_batch(room, use):
         {
             "section": "@comments",
             "paragraphs": "0",
-            "text": "[comment 0 by Ada at body 1] is this Acme?",
+            "text": "…omment 0 by Ada at paragraph 1] is this Acme?",
         }
     ]
     assert room.draft_bytes("b.csv") == b"name,amount\nBolt,3\n"

@@ -207,6 +207,28 @@ def test_reports_are_joined_within_their_bounds():
     assert found["new_errors"] == ["S!B1"]  # the other one was changed since
 
 
+@pytest.mark.rule("F44.6")
+def test_a_report_of_an_older_version_is_told_in_the_words_of_today():
+    def report(kind, where):
+        return {"targets": [where], "changed": [{"kind": kind, "where": where}], "totals": {}}
+
+    old = {
+        ("shape", "slide 1 shape 0"): "slide 2 shape 1",
+        ("notes", "slide 0 notes"): "slide 1 notes",
+        ("slide", "slide order"): "slide order",
+        ("cell", "body 4 row 0 cell 1"): "paragraph 4 row 0 column 1",
+        ("cell", "body 4!A1"): "body 4!A1",
+        ("sheet", "slide 1"): "slide 1",
+    }
+    for (kind, where), now in old.items():
+        found = effect.as_spelled(report(kind, where))
+        assert (found["targets"], found["changed"][0]["where"]) == ([now], now)
+    later = {**report("shape", "slide 1 shape 1"), **effect.SPELLING}
+    mixed = effect.joined(report("shape", "slide 0 shape 0"), later)
+    assert mixed["targets"] == ["slide 1 shape 1", "slide 1 shape 1"]
+    assert effect.as_spelled(mixed) == mixed
+
+
 @pytest.mark.rule("B12.21", "F24.10")
 def test_new_error_cells_beyond_those_listed_are_counted(room, use):
     ensure = {"op": "ensure_sheet", "sheet": "S"}
@@ -454,14 +476,17 @@ def test_a_window_says_what_changed_in_it_on_either_side(room, use):
     assert as_it_was["changes"] == []
 
 
-@pytest.mark.rule("W7.10", "B12.21")
+@pytest.mark.rule("W7.10", "B12.21", "F44.5")
 def test_an_agent_is_shown_changed_cells_as_the_person_is(room, use):
     room.add({"big.xlsx": workbook(["S", "T"], 400, 1, 0)})
     put(room, "big.xlsx", workbook(["S", "T"], 400, 1, 1))
 
     told = done(use("review_draft", path="big.xlsx"))
 
-    assert told == room.call("ReviewGetDiff", path="big.xlsx")
+    shown = room.call("ReviewGetDiff", path="big.xlsx")
+    assert {**told["body"], "sheets": None} == {**shown["body"], "sheets": None}
+    assert told["focus_hint"] == {"sheet": "S", "range": "A1:A400"}  # where viewers count from 0
+    assert [one["bounds"] for one in told["body"]["sheets"]] == [{"range": "A1:A400"}] * 2
     assert [one["cell_count"] for one in told["body"]["sheets"]] == [400, 400]
 
 

@@ -46,6 +46,15 @@ def test_text_is_written_to_the_draft_and_read_back(room, use):
     assert (entry["kind"], entry["summary"]) == ("MODIFIED", "Corrected a line.")
 
 
+@pytest.mark.rule("S6.28")
+def test_the_list_of_files_says_why_one_cannot_be_read(room, use):
+    room.add({"a.txt": "one\n", "bad.xlsx": b"PK\x03\x04 and no workbook"})
+
+    told = {one["path"]: one.get("unreadable") for one in use("list_files").value["files"]}
+
+    assert told == {"a.txt": None, "bad.xlsx": "corrupt_file"}
+
+
 @pytest.mark.rule("B8.3", "B8.6", "F16.4")
 def test_a_refused_write_leaves_the_draft_as_it_was(room, use):
     room.add({"a.txt": "one\n", "p.pdf": b"%PDF-1.4\n%%EOF\n", "b.bin": b"\0\1"})

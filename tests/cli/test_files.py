@@ -123,6 +123,25 @@ def test_rows_that_came_or_went_are_a_line_each(tmp_path, capsys):
     assert "  B8 (was B6)  value changed: 9 → 99" in lines
 
 
+@pytest.mark.rule("S4.9")
+def test_numbers_of_a_table_are_those_that_people_read(tmp_path, capsys):
+    path = tmp_path / "a.csv"
+    path.write_text("code,price\n007,0.1\n008,0.2\n009,0.4\n", encoding="utf-8")
+    sums = (
+        "SELECT sum(price)::DOUBLE AS a, 201.0 AS b, 4151980.09999995::DOUBLE AS c,"
+        " 2.14823070493174 AS d, 12345678901.25 AS e, 1e20::DOUBLE AS f FROM data"
+    )
+
+    assert main(["file", "query", str(path), sums]) == 0
+    shown = capsys.readouterr().out.splitlines()[1]
+    assert main(["file", "query", str(path), "SUMMARIZE data"]) == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+
+    assert shown.split() == ["0.7", "201", "4151980.1", "2.148230705", "12345678901.25", "1e+20"]
+    assert rows[1][2:4] == ["007", "009"]  # texts stay
+    assert dict(zip(rows[0], rows[2], strict=True))["avg"] == "0.2333333333"
+
+
 @pytest.mark.rule("S4.2", "F27.5")
 def test_a_table_is_asked_with_sql(tmp_path, capsys):
     path = tmp_path / "a.csv"
@@ -208,7 +227,7 @@ SHOWN = {  # what a person looks for in the map, in the text, and in the differe
     "csv": ("column_count", "paint", "-paint,1"),
     "xlsx": ("max_col=2", "paint", "paint → paper"),
     "docx": ("Plan", "buy paint", "-buy paint"),
-    "pptx": ("Title Only", "buy paint", "-# slide 0: buy paint"),
+    "pptx": ("Title Only", "buy paint", "-# slide 1: buy paint"),
     "odt": ("Plan", "buy paint", "-buy paint"),
     "pdf": ("page_count", "buy paint today", "-buy paint today"),
     "png": ("30", "30", "-png, 30x20"),
@@ -273,3 +292,20 @@ def test_a_slide_is_written_as_a_picture_to_a_new_file_only(tmp_path, capsys):
         assert image.size == (960, 720)
     assert said == f"wrote {out}: slide 1 of 1, 960 x 720 pixels, drawn by Backshop\n"
     assert json.loads(capsys.readouterr().out)["reason"] == "target_exists"
+
+
+@pytest.mark.rule("F44.5")
+def test_slides_are_counted_as_powerpoint_does_unless_the_field_is_meant(tmp_path, capsys):
+    deck = pptx.Presentation()
+    for _ in range(3):
+        deck.slides.add_slide(deck.slide_layouts[6])
+    deck.save(str(tmp_path / "a.pptx"))
+    read = ["file", "read", str(tmp_path / "a.pptx")]
+
+    for asked in (["--slide", "2"], ["--slide-index", "1"]):
+        assert main([*read, *asked]) == 0
+        said = capsys.readouterr()
+        assert said.out == "# slide 2 (slide_index 1)\n"
+        assert said.err.endswith("go on with: --slide 3\n")
+    assert main([*read, "--slide", "0"]) == 2
+    assert main([*read, "--slide", "1", "--slide-index", "1"]) == 2

@@ -81,7 +81,7 @@ def test_conflicts_going_back_and_a_folder_that_moved(run, own, tmp_path):  # no
     assert "note: not every file of your folder" in published[1]
     assert written == (0, "1 file(s) written into the folder\n")
     checkpoint = json.loads(run("checkpoint", "list", "Mine", "--json")[1])["checkpoints"][0]
-    back = run("checkpoint", "restore", "Mine", checkpoint["checkpoint_id"])
+    back = run("checkpoint", "restore", "Mine", checkpoint["checkpoint_id"], "--yes")
     assert f"`backshop folder write {bench}` writes them" in back[1]
     own.rename(tmp_path / "Elsewhere")
     gone = run("folder", "write", "Mine")
@@ -139,7 +139,7 @@ def test_a_clash_is_refused_with_the_ways_out(run, own, tmp_path):  # noqa: F811
     code, said = run("publish", "Reports", "--yes")
 
     assert code == 1
-    assert "draft reconcile BENCH --keep theirs|ours|both" in said
+    assert "draft reconcile Reports --keep theirs|ours|both" in said
     assert "(CONFLICT_PUBLISHED_CHANGED: folder_changed)" in said
     assert run("draft", "reconcile", "Reports", "--keep", "both")[0] == 0
     assert run("publish", "Reports", "--yes")[0] == 0

@@ -43,6 +43,23 @@ def test_a_key_is_set_from_standard_input_shown_masked_and_removed(run, capsys):
     assert run("provider", "remove-key", "openai") == {"status": "not_configured"}
 
 
+@pytest.mark.rule("M3.2", "M4.5", "M4.11")
+def test_what_was_not_checked_and_what_is_not_asked_for_is_said_in_words(run, capsys, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{KEY}\n"))
+    assert main(["provider", "set-key", "openai"]) == 0
+    assert "it could not be checked (" in capsys.readouterr().out
+    run("provider", "add", "local-x", "--url", "http://localhost:9/v1", "--model", "m")
+    run("bench", "create", "Papers")
+
+    def told():
+        assert main(["consent", "list", "Papers", "--model", "local-x:m"]) == 0
+        return capsys.readouterr().out
+
+    assert "stays on this machine; not asked for" in told()
+    run("config", "set", "consent.for_local", "true")
+    assert "may NOT leave yet" in told()
+
+
 @pytest.mark.rule("M3.12", "M19.16")
 def test_a_key_is_in_no_output_no_argument_no_export_and_no_file(
     run, capsys, tmp_path, monkeypatch

@@ -92,6 +92,23 @@ def test_without_a_terminal_the_draft_waits_and_it_says_how_to_go_on(run, mine):
     assert again == (0, "every file is as Published has it\n", "")
 
 
+@pytest.mark.rule("S4.6")
+def test_a_server_that_cannot_be_reached_leaves_the_work_to_be_gone_on_with(run, mine):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # nobody listens there
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
+        run("provider", "add", "local-away", "--url", url, "--model", "m")
+        run("consent", "mode", "allow_all", "--yes")
+
+        code, out, _ = run("do", "Say it anew", str(mine), "--model", "local-away:m", "--json")
+
+    told = json.loads(out)
+    assert (code, told["status"], benches(run)) == (1, "paused", [told["workbench_id"]])
+    assert "cannot be reached" in told["answer"]
+    assert told["next"][0] == f"backshop retry {told['workbench_id']}"
+    assert mine.read_text() == "old\n"
+
+
 @pytest.mark.rule("W24.1", "S4.2")
 def test_a_round_that_changed_nothing_points_to_no_changes(run, mine):
     run(*DO, str(mine), "--json")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from backshop.app import examine, load
+from backshop.app import Backshop, Links, examine, load, secret_of
 from backshop.cli import main, people, serve
 from backshop.cli.door import Door
 
@@ -113,3 +113,40 @@ def test_a_login_link_is_not_printed_where_others_keep_what_is_printed(tmp_path,
     assert kept.read_text() == "http://x/login?token=t\n"
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
     assert Door(home=tmp_path).home == tmp_path
+
+
+@pytest.mark.rule("T6.7", "S4.2")
+def test_people_are_invited_from_the_terminal(tmp_path, capsys):
+    home = ["--home", str(tmp_path / "home")]
+
+    def run(*words: str) -> tuple[int, str]:
+        code = main([*words, *home])
+        said = capsys.readouterr()
+        return code, said.out + said.err
+
+    run("bench", "create", "Our files")
+    made = run("user", "invite", "Ada", "--bench", "Our files", "--role", "write")
+    half = run("user", "invite", "Ben", "--role", "write")
+    waiting = run("user", "invites")
+    gone = run("user", "withdraw", "Ada")
+
+    assert "http://127.0.0.1:8421/join?token=bsi_" in made[1]
+    assert (half[0], "go together" in half[1]) == (2, True)
+    assert waiting[1].splitlines()[1].split()[1:3:2] == ["Ada"]
+    assert "write" in waiting[1]
+    assert gone == (0, "withdrawn; its link lets nobody in\n")
+    assert run("user", "invites")[1] == "no invitation waits\n"
+    assert "nobody called 'Ada' is invited" in run("user", "withdraw", "Ada")[1]
+
+
+@pytest.mark.rule("S4.11")
+def test_one_more_login_link_is_good_at_the_server_that_runs(tmp_path, capsys):
+    home = tmp_path / "home"
+
+    assert main(["serve", "--link", "--port", "9123", "--home", str(home)]) == 0
+
+    address, _, token = capsys.readouterr().out.strip().partition("/login?token=")
+    assert address == "http://127.0.0.1:9123"
+    with Backshop.open(home) as shop:
+        links = Links(shop.store, secret_of(home, "web.key"), shop.clock)
+        assert [links.spend(token), links.spend(token)] == [True, False]

@@ -32,7 +32,7 @@ def test_a_bar_is_drawn_for_long_work_and_taken_away(monkeypatch):
     assert out.getvalue() == f"\r\x1b[2K[{'#' * 15}{'-' * 15}]  50% files 2/4\r\x1b[2K"
 
 
-@pytest.mark.rule("S4.1")
+@pytest.mark.rule("S4.1", "S4.10")
 def test_a_bar_gives_way_to_whatever_else_is_written(monkeypatch):
     now = [0.0]
     monkeypatch.setattr("backshop.cli.progress.time.monotonic", lambda: now[0])
@@ -47,9 +47,9 @@ def test_a_bar_gives_way_to_whatever_else_is_written(monkeypatch):
         click.echo("Analyzing")
         click.echo("and more")
         now[0] = 2.0
-        report("finalizing", 4, 5)
+        report("rolling_back", 0, 0)
         click.echo("note", err=True)
-        report("finalizing", 5, 5)
+        report("files read", 7, 0)
 
     gone = "\r\x1b[2K"
     assert sys.stdout is sys.stderr is screen
@@ -59,7 +59,9 @@ def test_a_bar_gives_way_to_whatever_else_is_written(monkeypatch):
         "note",
         "",
     ]
-    assert screen.getvalue().count("[#") == 3
+    assert screen.getvalue().count("[#") == 1
+    assert f"{gone}rolling back…{gone}" in screen.getvalue()  # a phase has no share (S4.10)
+    assert f"{gone}files read 7…" in screen.getvalue()
 
 
 @pytest.mark.rule("S4.1")

@@ -44,7 +44,11 @@ def test_a_run_by_hand_from_start_to_end(backshop):
     assert noted[0] == 0
     assert "Two [two]" in second[1]
     assert "half way" not in second[1]
+    assert blocked[0] == 1
     assert "blocked: This step needs a wr.loop_control artifact" in blocked[1]
+    assert 'fix: give --artifact \'{"kind": "wr.loop_control"' in blocked[1]
+    assert f"to `backshop run continue {ref}`." in blocked[1]
+    assert f"then: backshop run continue {ref} --artifact '{{" in second[1]
     assert done[1].endswith("complete\n")
     assert "blocked_attempt" in graph[1]
 
@@ -65,7 +69,7 @@ def test_sessions_are_found_exported_imported_and_deleted(backshop, tmp_path):
     missing = backshop("session", "show", session)
 
     assert "Tidy up" in listed[1]
-    assert "matched_identity" in resumed[1]
+    assert "matched identity" in resumed[1]
     assert wrote == (0, f"wrote {file}\n")
     assert moved == (0, f"{session}\n")
     assert "user.flow" in shown[1]
@@ -106,7 +110,7 @@ def test_mode_and_inputs_are_changed_from_outside(backshop):
     assert backshop("session", "start", "--title", "Notes")[0] == 0
 
 
-@pytest.mark.rule("R8.21", "R8.35", "S4.2", "R10.11", "R10.13")
+@pytest.mark.rule("R8.21", "R8.35", "R8.43", "S4.2", "R10.11", "R10.13", "R10.16", "R10.17")
 def test_a_person_answers_what_a_step_asks_of_them(backshop, tmp_path):
     choice = {"id": "where", "reason": "needs_user_choice", "prompt": "Where?", "contextKey": "to"}
     asking = flow(
@@ -117,8 +121,17 @@ def test_a_person_answers_what_a_step_asks_of_them(backshop, tmp_path):
     )
     (tmp_path / "home" / "workflows" / "user.ask.json").write_text(json.dumps(asking))
     ref = json.loads(backshop("run", "start", "user.ask", "--json")[1])["session"]["resumeRef"]
-    blocked = backshop("run", "continue", ref, "--notes", "did one")
+    handing = ("--notes", "did\none", "--artifact", '{"kind": "user.sum", "total": 7}')
+    early = backshop("run", "waiting"), backshop("run", "answer", ref, "approved")
+    blocked = backshop("run", "continue", ref, *handing)
     waiting = backshop("run", "waiting")
+    shown = backshop("run", "show", ref)
+    backshop("run", "answer", ref, "approved")
+    rules = [{"rule": "delete everything " + 30 * "and more "}]
+    backshop("run", "continue", ref, *handing, "--context", json.dumps({"rules": rules}))
+    backshop("run", "checkpoint", ref, "--notes", "asked by mail")
+    other, whole = backshop("run", "waiting"), backshop("run", "show", ref)
+    raw = json.loads(backshop("run", "show", ref, "--json")[1])
     approved = backshop("run", "answer", ref, "approved")
     listed = backshop("run", "list", "--status", "in_progress")
     root = json.loads(backshop("run", "graph", ref, "--json")[1])["nodes"][0]["nodeId"]
@@ -129,6 +142,17 @@ def test_a_person_answers_what_a_step_asks_of_them(backshop, tmp_path):
     branched = backshop("run", "branch", root, "--note", "elsewhere")
 
     assert f"{ref}  approval    approval" in waiting[1]
+    assert f'{ref} handed in: did one user.sum: {{"kind":"user.sum","total":7}}' in waiting[1]
+    assert "handed in (notes):\n  did\n  one\n" in shown[1]
+    assert '"total":7' in shown[1]
+    assert f"{ref}: nothing handed in yet" in early[0][1]
+    assert early[1][0] == 1
+    assert "nothing to approve" in early[1][1]
+    cut = [line for line in other[1].splitlines() if line.startswith(f"{ref} context: rules = ")]
+    assert [("delete everything" in line, line[-1]) for line in cut] == [(True, "…")]
+    assert f"  rules: {json.dumps(rules)}" in whole[1]
+    assert "handed in (notes):\n  did\n  one\n" in whole[1]
+    assert raw["handedIn"]["context"] == {"rules": rules}
     assert ref in listed[1]
     assert f"resume {ref}" in branched[1]
     assert f"backshop run answer {ref} --input approval" in blocked[1]
@@ -136,6 +160,31 @@ def test_a_person_answers_what_a_step_asks_of_them(backshop, tmp_path):
     assert "Two [two]" in second[1]
     assert silent[0] == 2
     assert "Go to prod." in third[1]
+
+
+@pytest.mark.rule("S4.7")
+def test_work_is_resumed_by_what_it_is_called(backshop):
+    starts = [
+        json.loads(backshop("run", "start", "user.flow", "--goal", goal, "--json")[1])["session"]
+        for goal in ("Paint the shed", "Paint the boat")
+    ]
+    shed, boat = starts
+
+    found = {
+        text: backshop("session", "resume", text)[1].splitlines()[1:]
+        for text in (
+            *(shed["resumeRef"], shed["resumeRef"][:9], shed["runId"]),
+            *(shed["sessionId"], shed["sessionId"].removeprefix("sess_")),
+        )
+    }
+    words = backshop("session", "resume", "boat")
+    nothing = backshop("session", "resume", "r-zzzzzz")
+
+    assert {len(rows) for rows in found.values()} == {1}
+    assert all(rows[0].startswith(shed["resumeRef"]) for rows in found.values())
+    assert words[1].splitlines()[1].startswith(boat["resumeRef"])
+    assert nothing[0] == 1
+    assert "`backshop session list`" in nothing[1]
 
 
 @pytest.mark.rule("S4.3")

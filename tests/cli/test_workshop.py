@@ -30,6 +30,7 @@ def run(tmp_path, capsys):
 @pytest.mark.rule("S4.2", "S4.3", "W3.2")
 def test_a_conversation_in_the_terminal(run, tmp_path):
     (tmp_path / "a.txt").write_text("hello\n")
+    assert "`backshop bench create NAME`" in run("review", "Talk")[2]
     run("bench", "create", "Talk")
     run("bench", "add", "Talk", str(tmp_path / "a.txt"))
     assert run("model", "use", "scripted:demo", "--bench", "Talk")[0] == 0
@@ -49,7 +50,7 @@ def test_a_conversation_in_the_terminal(run, tmp_path):
     refused = run("retry", "Talk", "--json")
     assert (refused[0], json.loads(refused[1])["reason"]) == (1, "nothing_to_retry")
     preview = run("rewind", "Talk", "-2", "--dry-run")
-    assert "1 records are discarded" in preview[1]
+    assert "1 record(s) are discarded" in preview[1]
     assert run("rewind", "Talk", "-2", "--yes")[0] == 0
     assert "ends at" in run("redo", "Talk")[1]
     assert run("cancel", "Talk")[1].strip() == "nothing runs"
@@ -57,6 +58,41 @@ def test_a_conversation_in_the_terminal(run, tmp_path):
     assert far[0] == 1
     assert "does not go back as far as -99; it has -1 to -3" in far[2]
     assert run("send", "Talk", "  ")[0] == 1
+    found = run("search", "WHAT", "this")[1].splitlines()
+    assert [line.split()[:2] for line in found[1:]] == [["person", "Talk"]]
+    assert run("search", "nowhere")[1] == "nothing has these words\n"
+
+
+@pytest.mark.rule("S4.8", "S4.12", "B5.1")
+def test_what_is_proposed_can_be_pasted(run, tmp_path):
+    demo = run("demo", "--setup-only")
+    task = "Rewrite the section Outlook of the annual report with the real figures"
+    first = run("send", "Sample Workbench", task)
+    waits = run("send", "Sample Workbench", task)
+    changed = run("publish", "Sample Workbench", "--yes", "--tree", "a" * 64)
+    run("publish", "Sample Workbench", "--yes")
+    chosen = run("rewind", "Sample Workbench", "-3")
+    consent = run("consent", "list", "Sample Workbench")
+    refused = run("digest", "refresh", "Sample Workbench", "--model", "--json")
+    (folder,) = (tmp_path / "home" / "benches").iterdir()
+    (folder / "published" / "odd").symlink_to("/nowhere")
+    opened = run("bench", "show", "Sample Workbench")
+    made = run("bench", "create", "Shed", "--reuse", "--json")
+    again = run("bench", "create", "Shed", "--reuse", "--json")
+
+    assert demo[0] == 0
+    assert first[2].endswith("backshop review 'Sample Workbench'\n")
+    assert "`backshop discard 'Sample Workbench'`" in waits[2]
+    assert "next: `backshop review 'Sample Workbench'` shows it as it is now" in changed[2]
+    assert "--confirm-deletions" not in changed[2]
+    assert "choose: --mode chat_only, or --mode restore_published" in chosen[2]
+    assert "nothing leaves" in consent[1]
+    assert json.loads(refused[1])["reason"] == "script_unable"
+    assert "offline demo" not in run("digest", "show", "Sample Workbench")[1]
+    assert "put right: the folder of Published held links or devices" in opened[1]
+    first_made, second = json.loads(made[1]), json.loads(again[1])
+    assert (first_made["created"], second["created"]) == (True, False)
+    assert second["workbench_id"] == first_made["workbench_id"]
 
 
 @pytest.mark.rule("S4.2", "W3")
@@ -98,10 +134,9 @@ def test_the_facts_of_a_turn_are_the_same_in_terminal_history_export_and_python(
 
     lines = (tmp_path / "all.jsonl").read_text().splitlines()
     records = [one for one in map(json.loads, lines) if one["type"] == "assistant_message"]
-    names = "The answer names files this workbench does not have: orders.csv, payments.csv"
-    facts = ["No file was changed.", names]  # the script offers tasks for files of the sample
+    facts = ["No file was changed."]
     assert sent.endswith("".join(("\n\n", *(f"| {line}\n" for line in facts))))
-    assert told.count(f"| {facts[0]}\n| {names}") == 2
+    assert told.count(f"| {facts[0]}\n") == 2
     assert asked["facts_lines"] == facts
     assert [one["facts_lines"] for one in records] == [facts, facts]
     assert records[0]["metadata"]["facts"] == asked["facts"]
@@ -180,7 +215,7 @@ def test_a_name_that_is_nearly_right_brings_the_right_one_as_a_hint(run):
 
 
 @pytest.mark.rule("W15.3", "S4.2")
-def test_a_rewind_that_needs_a_choice_names_the_choices_instead_of_asking(run):
+def test_a_rewind_that_needs_a_choice_names_the_choices_instead_of_asking(run, monkeypatch):
     run("demo", "--setup-only")
     bench = "Sample Workbench"
     run("send", bench, "Translate the customers' comments into English, in a new column")
@@ -189,9 +224,46 @@ def test_a_rewind_that_needs_a_choice_names_the_choices_instead_of_asking(run):
     refused = run("rewind", bench, "-3")
 
     assert refused[0] == 1
-    assert "choose: chat_only, restore_published" in refused[2]
+    assert "choose: --mode chat_only, or --mode restore_published" in refused[2]
     assert "Go back?" not in refused[2]
-    assert run("rewind", bench, "-3", "--mode", "chat_only", "--yes")[0] == 0
+    monkeypatch.setattr(Door, "has_person", True)
+    monkeypatch.setattr("sys.stdin", io.StringIO("\n"))
+    stopped = run("rewind", bench, "-3")
+    monkeypatch.setattr("sys.stdin", io.StringIO("chat_only\n"))
+    asked = run("rewind", bench, "-3")
+    assert (stopped[0], "files were published" in stopped[2]) == (1, True)
+    assert (asked[0], "went back over" in asked[1]) == (0, True)
+
+
+@pytest.mark.rule("S4.5")
+def test_what_asks_refuses_where_nobody_can_be_asked_and_asks_where_somebody_can(run, monkeypatch):
+    run("bench", "create", "Talk")
+    again = run("bench", "create", "Talk", "--reuse")
+    kept = run("checkpoint", "create", "Talk", "one")[1].strip()
+    restore = ("checkpoint", "restore", "Talk", kept)
+
+    refused = run(*restore)
+    monkeypatch.setattr(Door, "has_person", True)
+    monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
+    stopped = run(*restore)
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
+    done = run(*restore)
+
+    assert "other workbench" not in again[2]
+    assert (refused[0], "nobody can be asked here" in refused[2]) == (1, True)
+    assert (stopped[0], "Bring this back?" in stopped[2]) == (1, True)
+    assert done[0] == 0
+
+
+@pytest.mark.rule("S4.3")
+def test_a_second_workbench_of_a_name_is_told_of(run):
+    first = run("bench", "create", "Talk")
+    second = run("bench", "create", "Talk")
+    asked = run("history", "Talk")
+
+    assert "other workbench" not in first[2]
+    assert "--reuse" in second[2]
+    assert asked[2].count(", last changed 2") == 2
 
 
 @pytest.mark.rule("W15.2", "B9.15", "S4.2")
@@ -205,7 +277,7 @@ def test_going_back_and_restoring_say_before_what_changes_and_prove_it_after(run
     run("publish", bench, "--yes")
     kept = json.loads(run("checkpoint", "list", bench, "--json")[1])["checkpoints"][0]
     planned = run("checkpoint", "restore", bench, kept["checkpoint_id"], "--dry-run")[1]
-    restored = run("checkpoint", "restore", bench, kept["checkpoint_id"])[1]
+    restored = run("checkpoint", "restore", bench, kept["checkpoint_id"], "--yes")[1]
 
     assert [changed in said for said in (draft, back, again, planned, restored)] == [True] * 5
     proof = "1 file(s) read back, each as"
@@ -388,6 +460,29 @@ def test_changes_of_a_draft_are_asked_for_in_terminal_and_python(run, tmp_path):
     assert run("revise", "Talk", "More", "--json")[0] == 1
 
 
+@pytest.mark.rule("S6.27", "W24.10", "W24.11", "W24.12")
+def test_a_request_for_changes_is_left_to_an_agent_outside(run, tmp_path):
+    run("bench", "create", "Talk")
+    with Backshop.open(tmp_path / "home") as shop:
+        talk = shop.workshop("Talk")
+        shop.models.play("one", story(("b.txt", "blue\n")))
+        talk.use_model("scripted:one")
+        talk.send("Write b.txt")
+    both = run("revise", "Talk", "Red, please", "--for-agent", "--ask")
+    left = run("revise", "Talk", "Red, please", "--for-agent")
+    reviewed = run("review", "Talk")
+    published = run("publish", "Talk", "--dry-run")
+    with Backshop.open(tmp_path / "home") as shop:
+        found = shop.workshop("Talk").review()
+
+    assert both[0] == 2
+    for said in (reviewed[1], published[2]):
+        assert "you asked for this and nobody took it up: Red, please\n" in said
+    assert (left[0], "review_draft" in left[1]) == (0, True)
+    assert found.request is not None
+    assert found.request.text == "Red, please"
+
+
 @pytest.mark.rule("B27.1", "B27.5", "S4.2", "S8.1")
 def test_one_file_of_a_checkpoint_comes_back_in_terminal_and_python(run, tmp_path):
     run("bench", "create", "Talk")
@@ -402,7 +497,7 @@ def test_one_file_of_a_checkpoint_comes_back_in_terminal_and_python(run, tmp_pat
     listed = run("checkpoint", "list", "Talk")[1]
     restore = ("checkpoint", "restore", "Talk", kept.checkpoint_id, "--file")
     planned = run(*restore, "b.txt", "--dry-run")
-    done = run(*restore, "a.txt")
+    done = run(*restore, "a.txt", "--yes")
     with Backshop.open(tmp_path / "home") as shop:
         talk = shop.workshop("Talk")
         again = talk.restore(kept.checkpoint_id, "b.txt")

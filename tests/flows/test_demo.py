@@ -351,6 +351,52 @@ def test_a_round_of_comments_changes_the_draft_of_the_demo(sample):
     assert changed == {*(f"K{row}" for row in range(1, 7)), *(f"G{row}" for row in range(2, 6))}
 
 
+@pytest.mark.rule("M15.6")
+def test_tasks_follow_one_another_and_what_is_there_is_left_alone(sample):
+    here = {"workbench_id": sample.id}
+    for task in ("region", "totals", "chart", "outlook"):
+        sample.play(TASKS[task])
+        sample.shop.call("DraftPublish", here)
+    files = sample.before("budget-2025.xlsx"), sample.before("annual-report.docx")
+
+    again = [sample.play(TASKS[task]) for task in ("region", "totals", "chart", "outlook")]
+
+    book: Any = load_workbook(io.BytesIO(files[0]), data_only=True)
+    plan = {row[0].value: row[13].value for row in book["Plan"]["A4:N9"]}
+    compared = {row[0].value: row[2].value for row in book["Sales 2025"]["G2:I5"]}
+    assert compared == {name: plan[name] for name in ("North", "South", "East", "West")}
+    assert len(book["Plan"]._charts[0].series) == 5
+    assert all(turn.answer.startswith("Nothing is left to do: ") for turn in again)
+    assert not sample.has_draft()
+    wish = {**here, "path": "budget-2025.xlsx", "new_path": "plan.xlsx"}
+    sample.shop.call("WorkbenchFileRename", wish)
+    missing = sample.play(TASKS["region"]).answer
+    assert "one of them is missing or has changed" in missing
+    assert TASKS["slides"] in missing
+    assert TASKS["region"] not in missing
+
+
+@pytest.mark.rule("M15.6", "W25.3")
+def test_a_workflow_saved_from_a_task_runs_on_another_file(shop, tmp_path):
+    first = Sample(shop)
+    first.play(TASKS["translate"])
+    saved = shop.workshop(first.id).save_workflow("English")
+    (tmp_path / "may answers.xlsx").write_bytes(first.before("customer-feedback.xlsx"))
+    bench = shop.workshop(shop.call("WorkbenchCreate", {"name": "May"})["workbench_id"])
+    bench.add(tmp_path / "may answers.xlsx")
+    bench.use_model("scripted:demo")
+
+    inputs = {"customer_feedback": "may answers.xlsx"}
+    done = bench.send("The answers of May", workflow=saved.workflow_id, inputs=inputs)
+
+    assert (done.status, [one.path for one in bench.review().entries]) == (
+        "complete",
+        ["may answers.xlsx"],
+    )
+    assert "- Written: 60" in done.text
+    bench.discard()
+
+
 def test_the_same_message_twice_does_the_same(shop):
     turns = [Sample(shop).play(TASKS["reconcile"]) for _ in range(2)]
 

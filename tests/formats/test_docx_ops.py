@@ -256,7 +256,7 @@ def test_insert_after_a_heading_takes_the_format_of_the_text_there(report):
         ("inserted two", "Quote"),
         ("Old text", "Body Text"),
     ]
-    assert [e.where for e in clean(applied).effects.changed] == ["body 3", "body 4"]
+    assert [e.where for e in clean(applied).effects.changed] == ["paragraph 3", "paragraph 4"]
     assert applied.focus == {"section_index": 2, "paragraph": 3}
 
 
@@ -397,8 +397,8 @@ def test_delete_paragraphs_counts_tables_as_places(report):
     assert {
         (e.where, e.aspect) for e in clean(applied).effects.changed if " row" not in e.where
     } == {
-        ("body 3", "removed"),
-        ("body 4", "removed"),
+        ("paragraph 3", "removed"),
+        ("paragraph 4", "removed"),
     }
     assert applied.focus == {"section_index": 3, "paragraph": 3}
     assert applied.changes[0][1] == "2 paragraphs deleted: 3-4, “Old text” to table 0"
@@ -745,7 +745,7 @@ def test_cells_keep_the_look_of_their_text_and_their_neighbours(tmp_path):
     cell = word(out).tables[0].cell(0, 0)
     assert cell.text == "new"
     assert cell.paragraphs[0].runs[0].bold is True
-    assert [e.where for e in clean(applied).effects.changed] == ["body 0 row 0 cell 0"]
+    assert [e.where for e in clean(applied).effects.changed] == ["paragraph 0 row 0 column 0"]
 
 
 def test_writing_into_a_merged_cell_reaches_the_one_that_shows(tmp_path):
@@ -945,8 +945,11 @@ def test_a_change_outside_the_target_is_reported_as_collateral(report, monkeypat
 
     applied, _ = edit(report, {"op": "append_paragraph", "text": "x"})
 
-    assert [e.where for e in applied.effects.collateral] == ["body 1", "body 4 row 0 cell 0"]
-    assert applied.effects.targets == ("body 9",)
+    assert [e.where for e in applied.effects.collateral] == [
+        "paragraph 1",
+        "paragraph 4 row 0 column 0",
+    ]
+    assert applied.effects.targets == ("paragraph 9",)
 
 
 @pytest.mark.rule("F16.13", "F16.14")

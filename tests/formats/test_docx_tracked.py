@@ -81,9 +81,9 @@ def test_all_tracked_changes_can_be_read_by_themselves(tmp_path):
     text = docx_format.read(source(path), Selector(section="@changes")).text
 
     assert text.split("\n")[:4] == [
-        "[tracked change 0: inserted by Ann, 2026-01-02T03:04:05Z, at body 1]",
+        "[tracked change 0: inserted by Ann, 2026-01-02T03:04:05Z, at paragraph 1]",
         "new ",
-        "[tracked change 1: deleted by Bob, 2026-02-03T04:05:06Z, at body 1]",
+        "[tracked change 1: deleted by Bob, 2026-02-03T04:05:06Z, at paragraph 1]",
         "old ",
     ]
 
@@ -179,7 +179,7 @@ def test_comments_have_author_and_place_in_reads_maps_and_reviews(tmp_path):
     assert (comment["author"], comment["text"], comment["body_index"]) == ("Ann", "why?", 1)
     assert map_of(path)["comments"] == [comment]
     aside = docx_format.read(source(path), Selector(section="@comments")).text
-    assert aside == "[comment 1 by Ann at body 1]\nwhy?"
+    assert aside == "[comment 1 by Ann at paragraph 1]\nwhy?"
     document = docx_format.extract_document(source(path))
     blocks = diff_documents(document, document)[0]["blocks"]
     assert [one.get("comments") for one in blocks] == [None, [comment]]

@@ -49,16 +49,19 @@ def test_neighbours_of_every_kind_are_joined_and_others_are_not():
         Effect(kind="column", where="S!AA:AA", aspect="structure"),
         Effect(kind="cell", where="S!D1:E1", aspect="structure"),
         Effect(kind="cell", where="S!F1", aspect="structure"),
-        *(Effect(kind="paragraph", where=f"body {n}", aspect="added") for n in (9, 10, 11, 13)),
-        Effect(kind="cell", where="body 12 row 0 cell 1"),
+        *(
+            Effect(kind="paragraph", where=f"paragraph {n}", aspect="added")
+            for n in (9, 10, 11, 13)
+        ),
+        Effect(kind="cell", where="paragraph 12 row 0 column 1"),
         Effect(kind="line", where="lines 4-9"),
         Effect(kind="shape", where="slide 2 shape 3"),
         Effect(kind="shape", where="slide 3 shape 4"),
         Effect(kind="part", where="xl/workbook.xml"),
         Effect(kind="sheet", where="Q1", aspect="added"),
         Effect(kind="sheet", where="Q2", aspect="added"),
-        Effect(kind="sheet", where="body 7", aspect="added"),
-        Effect(kind="sheet", where="body 8", aspect="added"),
+        Effect(kind="sheet", where="paragraph 7", aspect="added"),
+        Effect(kind="sheet", where="paragraph 8", aspect="added"),
     ]
 
     assert [(one.where, one.count) for one in joined(effects)] == [
@@ -66,17 +69,17 @@ def test_neighbours_of_every_kind_are_joined_and_others_are_not():
         ("S!Z:AA", 2),
         ("S!D1:E1", 1),
         ("S!F1", 1),
-        ("body 9-11", 3),
-        ("body 13", 1),
-        ("body 12 row 0 cell 1", 1),
+        ("paragraphs 9-11", 3),
+        ("paragraph 13", 1),
+        ("paragraph 12 row 0 column 1", 1),
         ("lines 4-9", 1),
         ("slide 2 shape 3", 1),
         ("slide 3 shape 4", 1),
         ("xl/workbook.xml", 1),
         ("Q1", 1),
         ("Q2", 1),
-        ("body 7", 1),
-        ("body 8", 1),
+        ("paragraph 7", 1),
+        ("paragraph 8", 1),
     ]
     assert joined_places(["S!A1", "S!A2", "T!A3", "Q1", "S!B1", "Q2", "S!B2"]) == [
         "S!A1:B2",

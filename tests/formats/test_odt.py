@@ -429,7 +429,7 @@ def test_tracked_changes_have_author_time_and_place(tmp_path):
     assert found.warnings == (Warn("tracked_changes_present", 2),)
     assert get_map(file).data["tracked_change_count"] == 2
     assert read(file, Selector(section="@changes")).text.split("\n")[:2] == [
-        "[tracked change 0: inserted by Ann, 2026-01-02T03:04:05, at body 1]",
+        "[tracked change 0: inserted by Ann, 2026-01-02T03:04:05, at paragraph 1]",
         "new",
     ]
     assert "tracked_changes" not in read(file, Selector(paragraphs="0")).to_json("a.odt")

@@ -190,7 +190,7 @@ def test_decks_of_the_strict_dialect_are_read_and_stay_strict(deck):
 
     applied, out = edit(path, {"op": "set_slide_text", "index": 0, "title": "other"})
 
-    assert pptx_format.extract_lines(source(out)) == ["# slide 0: other", "# slide 1: u"]
+    assert pptx_format.extract_lines(source(out)) == ["# slide 1: other", "# slide 2: u"]
     assert applied.changed_parts == ("ppt/slides/slide1.xml",)
     assert b"purl.oclc.org" in members(out)["ppt/slides/slide1.xml"]
 

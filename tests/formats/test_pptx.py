@@ -103,16 +103,16 @@ def test_the_map_tells_slides_placeholders_and_tables(deck):
 
 @pytest.mark.rule("F10.4", "F29.1")
 def test_slides_are_read_from_top_to_bottom(deck):
-    assert text(deck, 1) == "# slide 1: Points\nalpha\n  beta\nnotes:\nsay alpha"
+    assert text(deck, 1) == "# slide 2 (slide_index 1): Points\nalpha\n  beta\nnotes:\nsay alpha"
     assert text(deck, 2).split("\n") == [
-        "# slide 2",
+        "# slide 3 (slide_index 2)",
         "[image: a red square]",
         "[chart: bar; Sales; East, West]",
         "| 00 | 01 |",
         "| 10 | 11 |",
         "in a group",
     ]
-    assert pptx_format.extract_lines(source(deck))[:2] == ["# slide 0: Spring plan", "the subtitle"]
+    assert pptx_format.extract_lines(source(deck))[:2] == ["# slide 1: Spring plan", "the subtitle"]
 
 
 @pytest.mark.rule("F10.3", "F5.3")
@@ -124,9 +124,14 @@ def test_next_leads_through_the_slides(deck):
         seen.append(part.text)
         selector = part.chunk_info.next
 
-    assert [t.split("\n")[0] for t in seen] == ["# slide 0: Spring plan", "# slide 1: Points",
-                                                "# slide 2"]  # fmt: skip
+    assert [t.split("\n")[0] for t in seen] == [
+        "# slide 1 (slide_index 0): Spring plan",
+        "# slide 2 (slide_index 1): Points",
+        "# slide 3 (slide_index 2)",
+    ]
     assert "\n\n".join(seen) == text(deck)
+    whole = pptx_format.read(source(deck), Selector()).chunk_info.to_json()
+    assert (whole["slides"], whole["has_more"]) == ("1-3", False)
 
 
 @pytest.mark.rule("F5.4")
@@ -146,7 +151,7 @@ def test_a_slide_beyond_the_limit_is_split_without_loss(tmp_path):
             break
         selector = part.chunk_info.next
 
-    assert seen == "# slide 0: Long\n" + "\n".join(["x" * 999] * 100)
+    assert seen == "# slide 1 (slide_index 0): Long\n" + "\n".join(["x" * 999] * 100)
 
 
 @pytest.mark.parametrize(
@@ -237,7 +242,7 @@ def test_layouts_are_found_by_name_and_key(deck, layout, name, substituted):
     slide = show(out).slides[3]
     assert slide.slide_layout.name == name
     assert ("layout_substituted" in warnings(applied)) is substituted
-    assert {"T", "B"} <= set(text(out, 3).replace("# slide 3: ", "").split("\n"))
+    assert {"T", "B"} <= set(text(out, 3).replace("# slide 4 (slide_index 3): ", "").split("\n"))
     clean(applied)
 
 
@@ -373,7 +378,7 @@ def test_a_text_box_on_an_empty_slide_changes_nothing_else(deck):
     applied, _ = edit(deck, {"op": "append_bullets", "index": 3, "bullets": ["x"]})
 
     assert warnings(applied) == {"textbox_added": 1}
-    assert [(e.kind, e.where) for e in applied.effects.changed] == [("shape", "slide 3 shape 0")]
+    assert [(e.kind, e.where) for e in applied.effects.changed] == [("shape", "slide 4 shape 1")]
     clean(applied)
 
 
@@ -394,7 +399,10 @@ def test_a_slide_others_link_to_is_not_deleted(deck):
     with pytest.raises(FormatError) as caught:
         edit(deck, {"op": "delete_slide", "index": 0})
 
-    assert (caught.value.reason, caught.value.hints) == ("op_conflict", ("1",))
+    assert (caught.value.reason, caught.value.hints) == (
+        "op_conflict",
+        ("slide 2 (slide_index 1)",),
+    )
 
 
 def test_sections_of_the_show_follow(deck):
@@ -434,10 +442,10 @@ def test_hiding_and_showing(deck):
     _, shown = edit(out, {"op": "set_hidden", "index": 1, "hidden": False})
 
     assert [s["hidden"] for s in map_of(out)["slides"]] == [False, True, False]
-    assert [e.where for e in clean(applied).effects.changed] == ["slide 1"]
+    assert [e.where for e in clean(applied).effects.changed] == ["slide 2"]
     assert (same.read_bytes() == out.read_bytes()) or again.changed_parts == ()
     assert [s["hidden"] for s in map_of(shown)["slides"]] == [False] * 3
-    assert text(out, 1).startswith("# slide 1: Points [hidden]\n")
+    assert text(out, 1).startswith("# slide 2 (slide_index 1): Points [hidden]\n")
 
 
 # --- text ----------------------------------------------------------------------------------------
@@ -461,7 +469,7 @@ def test_set_slide_text_keeps_the_look_and_leaves_null_fields(deck):
         ("gamma", 0, True, Pt(33)),
         ("delta", 1, True, Pt(33)),
     ]
-    assert [e.where for e in clean(applied).effects.changed] == ["slide 1 shape 1"]
+    assert [e.where for e in clean(applied).effects.changed] == ["slide 2 shape 2"]
 
 
 @pytest.mark.rule("F23.7")
@@ -580,7 +588,7 @@ def test_table_cells_are_set_in_the_look_of_their_text(deck):
     )  # fmt: skip
 
     assert show(out).slides[2].shapes[0].table.cell(1, 0).text == "new\nline"
-    assert [e.where for e in clean(applied).effects.changed] == ["slide 2 shape 0"]
+    assert [e.where for e in clean(applied).effects.changed] == ["slide 3 shape 1"]
 
 
 @pytest.mark.rule("F16.7")
@@ -699,8 +707,8 @@ def test_a_change_outside_the_target_is_reported_as_collateral(deck, monkeypatch
     applied, _ = edit(deck, {"op": "set_slide_text", "index": 0, "title": "Other"})
 
     assert {(e.where, e.aspect) for e in applied.effects.collateral} == {
-        ("slide 2 shape 3", "removed"),
-        ("slide 2", "value"),
+        ("slide 3 shape 4", "removed"),
+        ("slide 3", "value"),
         ("ppt/theme/theme1.xml", "value"),
     }
 
@@ -758,11 +766,11 @@ def test_white_text_on_a_white_slide_is_labelled(tmp_path):
     shown.save(str(path))
 
     assert pptx_format.extract_lines(source(path)) == [
-        "# slide 0",
+        "# slide 1",
         "seen [white text: pale]",
         "seen on blue",
         "seen on a shape",
-        "# slide 1",
+        "# slide 2",
         "seen on black",
     ]
 

@@ -52,10 +52,10 @@ def test_titles_of_charts_are_replaced_and_their_data_is_left_and_counted(charts
     )
 
     assert pptx_format.extract_lines(source(out)) == [
-        "# slide 0",
+        "# slide 1",
         "[chart: bar; Sales East; East one, two]",
         "Sales in the North",
-        "# slide 1",
+        "# slide 2",
         "[chart: bar; Sales West; West one, two]",
         "Sales in the East",
     ]

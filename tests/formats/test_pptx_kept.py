@@ -82,7 +82,7 @@ def equation(deck):
 
 @pytest.mark.rule("F10.4")
 def test_equations_are_read(equation):
-    assert lines(equation)[:4] == ["# slide 0: A", "one", "two", "E=mc²"]
+    assert lines(equation)[:4] == ["# slide 1: A", "one", "two", "E=mc²"]
 
 
 @pytest.mark.rule("F23.3")
@@ -159,7 +159,7 @@ def test_cells_of_a_damaged_table_are_written_or_refused(deck):
             {"row": 1, "column": 1, "text": "x"}]},
     )  # fmt: skip
 
-    assert [effect.where for effect in clean(applied).effects.changed] == ["slide 0 shape 2"]
+    assert [effect.where for effect in clean(applied).effects.changed] == ["slide 1 shape 3"]
 
 
 def test_new_text_stands_before_the_extensions_of_a_shape(deck):
@@ -272,8 +272,8 @@ def test_an_added_slide_is_not_taken_for_a_deleted_one(deck):
 
     assert {(e.where, e.aspect) for e in clean(applied).effects.changed if e.kind == "slide"} == {
         ("slide order", "structure"),
-        ("slide 2", "removed"),
-        ("slide 2", "added"),
+        ("slide 3", "removed"),
+        ("slide 3", "added"),
     }
     assert [one["slide_id"] for one in map_of(out)["slides"]] == [256, 257, 259]
     assert slide(4) in members(out)
@@ -343,8 +343,8 @@ def test_a_slide_collapsed_in_the_outline_can_go(deck):
     [
         ("ppt/slideLayouts/_rels/slideLayout1.xml.rels", "../slides/slide2.xml",
          "ppt/slideLayouts/slideLayout1.xml"),
-        ("ppt/notesSlides/_rels/notesSlide1.xml.rels", "../slides/slide2.xml", "notes of slide 0"),
-        (slide_rels(3), "slide2.xml", "2"),
+        ("ppt/notesSlides/_rels/notesSlide1.xml.rels", "../slides/slide2.xml", "notes of slide 1"),
+        (slide_rels(3), "slide2.xml", "slide 3 (slide_index 2)"),
     ],
 )  # fmt: skip
 def test_a_slide_anything_links_to_stays(deck, owner, target, hint):
@@ -390,14 +390,14 @@ def strict(deck):
 def test_an_edit_of_a_strict_deck_reports_what_it_changed(strict):
     applied, _ = edit(strict, {"op": "set_slide_text", "index": 0, "title": "Changed"})
 
-    assert [e.where for e in clean(applied).effects.changed] == ["slide 0 shape 0"]
+    assert [e.where for e in clean(applied).effects.changed] == ["slide 1 shape 1"]
 
 
 @pytest.mark.rule("F23.11")
 def test_what_is_added_to_a_strict_deck_is_strict(strict):
     applied, out = edit(strict, {"op": "add_slide", "title": "Z", "body": "z", "notes": "n"})
 
-    assert lines(out)[-4:] == ["# slide 3: Z", "z", "notes:", "n"]
+    assert lines(out)[-4:] == ["# slide 4: Z", "z", "notes:", "n"]
     loose = re.compile(rb"schemas\.openxmlformats\.org/(?!package/)")
     parts = {name: data for name, data in members(out).items() if name.endswith((".xml", ".rels"))}
     assert [name for name, data in parts.items() if loose.search(data)] == []

@@ -7,6 +7,7 @@ from tests.effort import work
 
 from backshop.formats import Selector
 from backshop.formats import pptx as pptx_format
+from backshop.formats.place import for_people
 
 from .office import edit, reworked, source
 
@@ -42,7 +43,8 @@ def with_shapes(deck, shapes, edits=None, extra=None):
 
 def lines(path):
     found = pptx_format.extract_lines(source(path))
-    assert pptx_format.read(source(path), Selector(slide_index=0)).text.split("\n") == found
+    shown = pptx_format.read(source(path), Selector(slide_index=0)).text
+    assert for_people(shown).split("\n") == found
     return found
 
 
@@ -50,7 +52,7 @@ def lines(path):
 def test_a_second_title_is_text(deck):
     path = with_shapes(deck, sp(43, run("also a title"), place='<p:ph type="title"/>'))
 
-    assert lines(path) == ["# slide 0: Top", "also a title", "text"]
+    assert lines(path) == ["# slide 1: Top", "also a title", "text"]
 
 
 @pytest.mark.rule("F4.8", "F10.5")
@@ -62,7 +64,7 @@ def test_every_line_of_what_is_hidden_is_labelled(deck):
     broken = sp(42, run("above") + "<a:br/>" + run("below"), attributes=' hidden="1"')
 
     assert lines(with_shapes(deck, group + broken)) == [
-        "# slide 0: Top",
+        "# slide 1: Top",
         "[hidden] in a group",
         "[hidden] above",
         "[hidden] below",
@@ -75,8 +77,8 @@ def test_every_line_of_what_is_hidden_is_labelled(deck):
     ("old", "new", "heading"),
     [
         ('<p:cNvPr id="2" name="Title 1"', '<p:cNvPr id="2" name="Title 1" hidden="1"',
-         "# slide 0: [hidden] Top"),
-        ("<a:rPr/><a:t>Top", f"{WHITE}<a:t>Top", "# slide 0: [white text: Top]"),
+         "# slide 1: [hidden] Top"),
+        ("<a:rPr/><a:t>Top", f"{WHITE}<a:t>Top", "# slide 1: [white text: Top]"),
     ],
 )  # fmt: skip
 def test_a_title_nobody_sees_is_labelled(deck, old, new, heading):
@@ -119,7 +121,7 @@ def test_white_text_on_a_slide_that_its_master_makes_dark_is_seen(deck):
         deck, sp(46, run("bright", WHITE)), {"ppt/slideMasters/slideMaster1.xml": DARK}
     )
 
-    assert lines(path) == ["# slide 0: Top", "bright", "text"]
+    assert lines(path) == ["# slide 1: Top", "bright", "text"]
 
 
 @pytest.mark.rule("F10.5")
@@ -127,7 +129,7 @@ def test_white_text_on_a_slide_that_is_dark_by_itself_is_seen(deck):
     path = reworked(deck, {SLIDE: OVERRIDE})
 
     assert lines(with_shapes(path, sp(46, run("bright", WHITE)))) == [
-        "# slide 0: Top",
+        "# slide 1: Top",
         "bright",
         "text",
     ]
@@ -138,7 +140,7 @@ def test_a_colour_without_a_name_is_no_colour(deck, scheme):
     odd = f"<a:rPr><a:solidFill>{scheme}</a:solidFill></a:rPr>"
     path = with_shapes(deck, sp(44, run("pale", WHITE) + run("odd", odd)))
 
-    assert lines(path) == ["# slide 0: Top", "[white text: pale]odd", "text"]
+    assert lines(path) == ["# slide 1: Top", "[white text: pale]odd", "text"]
 
 
 @pytest.mark.rule("F10.5")
@@ -328,4 +330,4 @@ def test_comments_are_read_with_their_authors(deck, kinds, base, comments, autho
         {"ppt/comments/c.xml": comments, "ppt/authors.xml": authors},
     )
 
-    assert lines(path) == ["# slide 0: Top", "text", *shown]
+    assert lines(path) == ["# slide 1: Top", "text", *shown]

@@ -55,8 +55,8 @@ def test_each_kind_is_read_in_pieces_of_its_size(tmp_path, corpora):
         "origin": 1,
     }
     assert (document["unit"], document["size"], document["count"]) == ("chars", 4000, 3)
-    assert slide["text"].startswith("# slide 1: 111")
-    assert (slide["chunk_info"]["total_chunks"], "# slide 2" in slide["text"]) == (3, False)
+    assert slide["text"].startswith("# slide 2 (slide_index 1): 111")
+    assert (slide["chunk_info"]["total_chunks"], "# slide 3" in slide["text"]) == (3, False)
     assert (pages["unit"], pages["size"]) == ("pages", 5)
     assert lines == {"unit": "lines", "size": 200, "count": 3, "origin": 1}
     assert rows == {"unit": "rows", "size": 500, "count": 3, "origin": 1}

@@ -34,7 +34,7 @@ def test_a_map_tells_lines_chunks_and_outline(tmp_path):
     file = make(tmp_path, "a.json", '{"name": 1,\n"items": [2]}\n')
 
     assert plain.get_map(file).to_json(file) == {
-        "map_version": 2,
+        "map_version": 3,
         "format": "text",
         "size_bytes": 26,
         "sha256": file.sha256,

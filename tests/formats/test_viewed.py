@@ -148,7 +148,7 @@ def test_a_document_that_nobody_else_draws_is_shown_as_it_flows(tmp_path):
     ]
     ends = [one["label"] for one in last.facts["places"]]
     assert ends == ["", "The end."]  # the paragraph that breaks the page ends behind the break
-    assert caught.value.hints == (f"1-{count}",)
+    assert caught.value.hints == (f"part 1 to {count}",)
 
 
 @pytest.mark.rule("F43.74", "F4.6", "W26.7")
@@ -170,8 +170,8 @@ def test_what_cannot_be_shown_is_refused_in_words(formats, tmp_path):
             formats.view_page(file_source(tmp_path / name), **part)
         return caught.value.code, caught.value.reason, caught.value.hints
 
-    assert refused("plain.pdf", page=3) == ("VALIDATION_FAILED", "bad_range", ("1-2",))
-    assert refused("plain.pdf", page=0) == ("VALIDATION_FAILED", "bad_range", ("1-2",))
+    assert refused("plain.pdf", page=3) == ("VALIDATION_FAILED", "bad_range", ("page 1 to 2",))
+    assert refused("plain.pdf", page=0) == ("VALIDATION_FAILED", "bad_range", ("page 1 to 2",))
     assert refused("plain.pdf", sheet="x")[1:] == ("bad_selector", ("page",))
     assert refused("locked.pdf")[:2] == ("FILE_READ_FAILED", "encrypted_file")
     assert refused("torn.png")[:2] == ("FILE_READ_FAILED", "corrupt_file")

@@ -19,7 +19,7 @@ from .test_conformance import odt
 from .xlsx.books import book
 
 SHEETS = [f"Region {n}" for n in range(30)]
-SLIDES = ("2 slides, valid indexes 0-1",)
+SLIDES = ("slide_index 0 to 1",)
 S = Selector
 DOCUMENT = (
     (S(section="Costs"), "unknown_section", ("2: Cost", "1: Plan")),

@@ -71,7 +71,7 @@ def _tool(
         title=name,
         description=f"Answers {text!r}.",
         input_schema=schema,
-        output_schema=None,
+        answer_schema={},
         read_only=True,
         idempotent=True,
         call=call,

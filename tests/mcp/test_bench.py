@@ -88,19 +88,22 @@ def offering(tmp_path: Path) -> Iterator[Toolbox]:
     made.close()
 
 
-@pytest.mark.rule("S6.2", "W7.1")
-def test_every_answer_fits_the_schema_its_tool_declares(offering):
+@pytest.mark.rule("S6.2", "S6.20", "W7.1")
+def test_every_answer_has_the_shape_its_tool_is_known_for(offering):
     async def story() -> None:
+        tools = offering.tools()
+        for tool in tools.values():
+            jsonschema.Draft202012Validator.check_schema(tool.answer_schema)
         async with Client(build(offering)) as client:
-            tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-            for tool in tools.values():
-                assert tool.output_schema is not None, tool.name
-                jsonschema.Draft202012Validator.check_schema(tool.output_schema)
             for name, arguments in CALLS:
                 result = await client.call_tool(name, arguments)
                 assert not result.is_error, (name, result.structured_content)
-                assert result.content[0].type == "text"
-                jsonschema.validate(result.structured_content, tools[name].output_schema or {})
+                text = result.content[0]
+                assert isinstance(text, TextContent)
+                shown = any(isinstance(part, ImageContent) for part in result.content)
+                assert shown == (result.structured_content is None), name
+                facts = json.loads(text.text) if shown else result.structured_content
+                jsonschema.validate(facts, tools[name].answer_schema)
 
     anyio.run(story)
 
@@ -134,6 +137,49 @@ def test_an_agent_outside_reads_and_answers_comments_and_resolves_none(offering,
     anyio.run(story)
 
 
+@pytest.mark.rule("S6.20", "S6.21")
+def test_a_client_that_validates_answers_passes_every_refusal_on(offering):
+    async def story() -> None:
+        async with Client(build(offering)) as client:
+            for tool in (await client.list_tools()).tools:
+                result = await client.call_tool(tool.name, {"no_such": 1})
+                assert result.is_error, tool.name
+                facts = result.structured_content or {}
+                if tool.output_schema is not None:  # as the TypeScript SDK does, of refusals too
+                    jsonschema.validate(facts, tool.output_schema)
+                text = result.content[0]
+                assert isinstance(text, TextContent)
+                assert facts["error"]["message"] in text.text, tool.name
+                for hint in facts["error"].get("hints") or ():
+                    assert hint in text.text, tool.name
+
+    anyio.run(story)
+
+
+@pytest.mark.rule("S6.24", "S6.25", "S6.26", "W7.6")
+def test_what_is_not_there_is_answered_plainly(offering):
+    async def story() -> None:
+        async with Client(build(offering)) as client:
+            nothing = await client.call_tool("review_draft", {})
+            assert not nothing.is_error
+            assert (nothing.structured_content or {})["entries"] == []
+            assert "Nothing is drafted" in str(nothing.content)
+            deck, budget = {"path": "board-deck.pptx"}, {"path": "budget-2025.xlsx"}
+            wrong = await client.call_tool("view_page", {**deck, "place": "slide 0"})
+            hints = (wrong.structured_content or {})["error"]["hints"]
+            assert all(hint.startswith("slide") for hint in hints)
+            no_draft = await client.call_tool("view_page", {**deck, "version": "draft"})
+            error = (no_draft.structured_content or {})["error"]
+            assert (error["reason"], error.get("hints")) == ("no_draft", None)
+            wide = await client.call_tool("view_page", {**budget, "place": "Overview!A1:ZZ99999"})
+            text = wide.content[0]
+            assert isinstance(text, TextContent)
+            facts = json.loads(text.text)
+            assert f"only {facts['range']} of A1:ZZ99999 is shown" in facts["missing"][-1]
+
+    anyio.run(story)
+
+
 @pytest.mark.rule("S6.2", "S5.3")
 def test_a_refusal_carries_the_whole_envelope(offering):
     async def story() -> None:
@@ -150,7 +196,7 @@ def test_a_refusal_carries_the_whole_envelope(offering):
     anyio.run(story)
 
 
-@pytest.mark.rule("W26.6", "W26.2", "F43.72")
+@pytest.mark.rule("W26.6", "W26.2", "F43.72", "S6.21")
 def test_a_client_receives_a_chart_as_a_picture(offering):
     async def story() -> None:
         async with Client(build(offering)) as client:
@@ -160,8 +206,8 @@ def test_a_client_receives_a_chart_as_a_picture(offering):
             assert isinstance(text, TextContent)
             assert isinstance(picture, ImageContent)
             assert picture.mime_type == "image/png"
-            facts = result.structured_content or {}
-            assert json.loads(text.text) == facts
+            assert result.structured_content is None
+            facts = json.loads(text.text)
             image = Image.open(BytesIO(base64.b64decode(picture.data))).convert("RGB")
             assert image.size == (facts["width"], facts["height"])
             charts = [one["box"] for one in facts["places"] if one["kind"] == "chart"]
@@ -192,6 +238,7 @@ def test_the_server_says_how_the_tools_it_offers_are_used(offering, tmp_path):
 
     rails = Toolbox(tmp_path / "other")
     assert "list_workflows" in anyio.run(said, rails)
+    assert "If backshop_problem is the only tool" in anyio.run(said, rails)
     assert "Draft" not in anyio.run(said, rails)
     assert "review_draft" in anyio.run(said, offering)
     assert "cannot publish" in anyio.run(said, offering)

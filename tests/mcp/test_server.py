@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -59,7 +60,7 @@ async def call(client: Client, name: str, arguments: dict[str, Any]) -> dict[str
     return {**result.structured_content, "_error": result.is_error, "_texts": result.content}
 
 
-@pytest.mark.rule("S6.1", "S6.2", "R7.1", "R7.2")
+@pytest.mark.rule("S6.1", "S6.2", "S6.20", "R7.1", "R7.2")
 @pytest.mark.parametrize("mode", MODES)
 def test_tools_are_listed_with_schemas_within_their_budgets(offering, mode):
     async def story() -> None:
@@ -73,7 +74,7 @@ def test_tools_are_listed_with_schemas_within_their_budgets(offering, mode):
         assert len(told.encode()) <= 24 * 1024
         for tool in tools:
             jsonschema.Draft202012Validator.check_schema(tool.input_schema)
-            jsonschema.Draft202012Validator.check_schema(tool.output_schema or {})
+            assert tool.output_schema is None
             assert tool.input_schema["additionalProperties"] is False
 
     anyio.run(story)
@@ -81,10 +82,10 @@ def test_tools_are_listed_with_schemas_within_their_budgets(offering, mode):
 
 @pytest.mark.rule("S6.2", "R7.2", "R7.3")
 @pytest.mark.parametrize("mode", MODES)
-def test_answers_are_text_first_and_fit_their_schema(offering, mode):
+def test_answers_are_text_first_and_have_their_shape(offering, mode):
     async def story() -> None:
         async with Client(build(offering), mode=mode) as client:
-            schemas = {t.name: t.output_schema for t in (await client.list_tools()).tools}
+            shapes = {name: tool.answer_schema for name, tool in offering.tools().items()}
             listed = await client.call_tool("list_workflows", {})
             started = await client.call_tool(
                 "start_workflow", {"workflowId": "wr.change_review", "goal": "look"}
@@ -93,7 +94,7 @@ def test_answers_are_text_first_and_fit_their_schema(offering, mode):
             for name, result in (("list_workflows", listed), ("start_workflow", started)):
                 assert not result.is_error
                 assert result.content[0].type == "text"
-                jsonschema.validate(result.structured_content, schemas[name] or {})
+                jsonschema.validate(result.structured_content, shapes[name])
             assert refused.is_error
             assert refused.structured_content is not None
             error = refused.structured_content["error"]
@@ -287,8 +288,7 @@ def test_a_program_over_stdio_reads_both_states_and_writes_one(tmp_path):
                 with pytest.raises(MCPError):
                     await client.call_tool(name, {"workbench_id": bench})
 
-        assert nothing["_error"]
-        assert nothing["error"]["error_code"] == "NOT_FOUND"
+        assert (nothing["_error"], nothing["entries"]) == (False, [])
         assert not edited["_error"]
         assert ("one" in str(before["_texts"]), "two" in str(after["_texts"])) == (True, True)
         assert not made["_error"]
@@ -364,26 +364,65 @@ def test_a_bench_is_served_by_its_name(tmp_path):
     anyio.run(story)
 
 
-@pytest.mark.rule("S5.3", "S6.1")
+@pytest.mark.rule("S5.3", "S6.1", "S6.22")
 @pytest.mark.parametrize("mode", MODES)
 def test_what_stands_in_the_way_of_the_tools_reaches_the_client_in_words(tmp_path, mode):
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "settings.json").write_text('{"nonsense": 1}')
+    with Backshop.open(tmp_path / "home") as shop:
+        shop.call("WorkbenchCreate", {"name": "Reports"})
     no_bench = Toolbox(tmp_path / "home", tool_sets=("rails", "bench"), bench_id="nope")
     no_home = Toolbox(tmp_path / "broken")
 
     async def refusal(offering: Toolbox) -> Any:
         async with Client(build(offering), mode=mode) as client:
-            with pytest.raises(MCPError) as listed:
-                await client.list_tools()
-            with pytest.raises(MCPError) as called:
-                await client.call_tool("list_workflows", {})
+            (listed,) = (await client.list_tools()).tools
+            called = await client.call_tool("list_workflows", {})
         offering.close()
-        assert listed.value.error == called.value.error
-        return listed.value.error.data
+        assert called.is_error
+        said = called.content[0]
+        assert isinstance(said, types.TextContent)
+        assert said.text in (listed.description or "")
+        assert "Tell the person" in (listed.description or "")
+        return (called.structured_content or {})["error"]
 
-    assert anyio.run(refusal, no_bench)["error_code"] == "NOT_FOUND"
+    missing = anyio.run(refusal, no_bench)
+    assert (missing["error_code"], missing["hints"]) == ("NOT_FOUND", ["Reports"])
     assert anyio.run(refusal, no_home)["reason"] == "bad_setting"
+
+
+@pytest.mark.rule("S6.22", "S6.23")
+def test_the_command_says_why_it_has_no_tools_and_leaves_its_output_to_the_client(tmp_path):
+    with Backshop.open(tmp_path / "home") as shop:
+        shop.call("WorkbenchCreate", {"name": "Reports"})
+    command = [sys.executable, "-m", "backshop.cli", "mcp", "--bench", "nope"]
+
+    done = subprocess.run(
+        [*command, "--home", str(tmp_path / "home")],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+    )
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "there is no workbench 'nope'" in done.stderr
+    assert "Reports" in done.stderr
+
+
+@pytest.mark.rule("S6.29")
+def test_one_interrupt_ends_the_server_while_it_waits_for_its_client(tmp_path):
+    command = [sys.executable, "-m", "backshop.cli", "mcp", "--home", str(tmp_path / "home")]
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=env) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdin.write(b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
+        server.stdin.flush()
+        server.stdout.readline()
+        server.send_signal(signal.SIGINT)
+        assert server.wait(timeout=20) == 130
 
 
 @pytest.mark.rule("S6.1")

@@ -12,6 +12,7 @@ from tests.workshop.conftest import Chat, says, story
 from backshop.app import Backshop
 from backshop.app.notice.hub import About
 from backshop.app.people.quota import Limiter
+from backshop.base.acting import agent_acting
 from backshop.base.errors import LimitExceeded
 from backshop.mcp.toolbox import Toolbox
 from backshop.testing.ambient import FixedClock
@@ -485,7 +486,7 @@ def drafted(chat: Chat) -> None:
     chat.ask("Make it two")
 
 
-@pytest.mark.rule("W24.10", "W13.9", "W7.10")
+@pytest.mark.rule("W24.10", "W24.12", "W13.9", "W7.10")
 def test_a_request_for_changes_opens_the_draft_to_plain_tools(chat, agent):
     drafted(chat)
     closed = agent.refused("write_text_file", path="b.txt", content="b")
@@ -495,8 +496,12 @@ def test_a_request_for_changes_opens_the_draft_to_plain_tools(chat, agent):
 
     asked = agent.call("review_draft")["request"]
     assert (asked["message_id"], asked["text"]) == (message, "Add b.txt")
-    agent.write("b.txt")
+    with agent_acting("mcp:probe"):
+        agent.write("b.txt")
     assert chat.draft() == {"a.txt": "two\n", "b.txt": "b.txt\n"}
+    [done] = agent.call("review_draft")["requests"]
+    assert asked["written_since"] == []
+    assert done["written_since"] == [{"path": "b.txt", "agent": "mcp:probe"}]
     since = chat.call("ReviewGetChangeSet", since="last_look")
     assert [one["path"] for one in since["entries"]] == ["b.txt"]
     chat.play(story(("a.txt", "three\n")), "two")
@@ -535,6 +540,27 @@ def test_a_run_takes_up_the_request_for_changes(chat, agent, goal):
     assert "unanswered_request_id" not in chat.state()
     again = agent.refused("start_workflow", workflowId="wr.rpi", goal="More")
     assert again["details"]["reason"] == "draft_exists"
+
+
+@pytest.mark.rule("W24.12", "W24.10")
+@pytest.mark.parametrize("goal", [{}, {"goal": "Add one"}, {"goal": "Add two"}])
+def test_requests_that_nobody_took_up_are_told_and_taken_up_together(chat, agent, goal):
+    drafted(chat)
+    asked = [
+        chat.call("WorkshopRequestChanges", text=text)["message_id"]
+        for text in ("Add one", "Add two\n\nNicely")
+    ]
+    told = agent.call("review_draft")
+    key = {"workflowId": "wr.rpi", "idempotencyKey": "round-of-both", **goal}
+    begun = agent.call("start_workflow", **key)
+    again = agent.call("start_workflow", **key)
+    looked = agent.call("continue_workflow", stateToken=begun["stateToken"])
+
+    assert [one["message_id"] for one in told["requests"]] == asked
+    assert told["request"]["message_id"] == asked[-1]
+    assert looked["goal"] == "Add one\n\nAdd two\n\nNicely"
+    assert again["stateToken"] == begun["stateToken"]
+    assert agent.call("review_draft")["requests"] == []
 
 
 @pytest.mark.rule("W24.10", "W11.30", "B9.1")

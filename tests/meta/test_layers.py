@@ -68,6 +68,7 @@ UPPER_ROOMS = ("app", "cli", "mcp", "web")
 MAY_BE_SET = {
     "app.state.site",  # where Starlette keeps what an application is made of
     "door(ctx).as_json",  # options that click reads one by one
+    "door(ctx).bench",
     "door(ctx).home",
     "logger.propagate",
     "made.compress_type",  # which zipfile takes in no other way

@@ -639,6 +639,18 @@ def test_the_first_model_that_can_answer_becomes_the_default_and_stays_it(shop):
     assert models.default_model().model_id == "local-two:b"  # never another in silence (M2.1)
 
 
+@pytest.mark.rule("M2.6", "M3.2")
+def test_a_key_that_nobody_could_check_comes_after_a_model_that_is_ready(shop):
+    models = shop.open()
+    models.providers.set_api_key(SetApiKey(provider_id="openai", api_key="sk-" + "a" * 20))
+
+    assert (models.default_model().model_id or "").startswith("openai:")  # there is no other
+    models.providers.upsert_local(
+        UpsertLocal(provider_id="local-a", preset="custom", base_url=HERE, models=("m",))
+    )
+    assert models.default_model().model_id == "local-a:m"
+
+
 @pytest.mark.rule("M2.6", "M3.6")
 def test_a_key_of_the_environment_makes_a_default_until_somebody_chooses(shop):
     shop.environ["ANTHROPIC_API_KEY"] = "sk-" + "a" * 20

@@ -136,7 +136,7 @@ class Slow(Toolbox):
             title="Slow",
             description="Waits.",
             input_schema=nothing,
-            output_schema=None,
+            answer_schema={},
             read_only=True,
             idempotent=True,
             call=call,

@@ -614,12 +614,9 @@ def test_an_approval_of_a_blocked_attempt_does_not_count_for_another_context(age
 
 
 @pytest.mark.rule("R8.21", "R6.5")
-@pytest.mark.parametrize("is_asked_first", [True, False])
-def test_an_approval_is_used_up_by_the_step_it_let_through(agent, is_asked_first):
+def test_an_approval_is_used_up_by_the_step_it_let_through(agent):
     ann = agent(flow(step("one", **APPROVAL), step("two")))
-    first = ann.start("user.flow")
-    if not is_asked_first:
-        first = ann.go(first, "the small change")
+    first = ann.go(ann.start("user.flow"), "the small change")
     ann.approve(first)
     went = ann.go(first, "the small change")
 
@@ -628,6 +625,45 @@ def test_an_approval_is_used_up_by_the_step_it_let_through(agent, is_asked_first
     assert went["pending"]["stepId"] == "two"
     assert codes(beside) == ["USER_ONLY_DEPENDENCY"]
     assert ann.go(first, "the small change") == went
+
+
+@pytest.mark.rule("R8.43", "R8.21")
+def test_an_approval_of_nothing_is_refused_and_one_on_record_passes_nothing(agent, monkeypatch):
+    ann = agent(flow(step("one", **APPROVAL), step("two")))
+    first = ann.start("user.flow")
+    root = ann.studio("RailsRunGet", runId=first["session"]["runId"])["preferredTip"]
+    said = {"nodeId": root, "inputId": "approval", "decision": "approved"}
+    refused = ann.refused("RailsUserInputRecord", **said)
+    [waits] = ann.studio("RailsWaitingList")["waiting"]
+    with monkeypatch.context() as earlier:  # a record of a release that took it
+        earlier.setattr("backshop.rails.run.graph.attempt_of", lambda state, node: node)
+        ann.studio("RailsUserInputRecord", **said)
+    blocked = ann.go(first, "delete all files")
+
+    assert refused["code"] == "PRECONDITION_FAILED"
+    assert "nothing to approve" in refused["message"]
+    assert waits["input"]["isEarly"] is True
+    assert codes(blocked) == ["USER_ONLY_DEPENDENCY"]
+    assert ann.studio("RailsWaitingList")["waiting"][0]["input"]["isEarly"] is False
+
+
+@pytest.mark.rule("R8.21", "R10.17")
+def test_an_approval_below_a_checkpoint_counts_for_the_attempt_above_it(agent):
+    ann = agent(flow(step("one", **APPROVAL), step("two")))
+    blocked = ann.go(ann.start("user.flow", context={"old": 1}), "deploy", context={"to": "test"})
+    ann.answer(
+        "checkpoint_workflow",
+        stateToken=blocked["stateToken"],
+        checkpointToken=blocked["checkpointToken"],
+        output={"notesMarkdown": "asked by mail"},
+    )
+    [waits] = ann.studio("RailsWaitingList")["waiting"]
+    ann.approve(blocked)
+    tip = ann.studio("RailsNodeGet", nodeId=waits["nodeId"])
+    looked = ann.look({**blocked, "stateToken": tip["resume"]["call"]["arguments"]["stateToken"]})
+
+    assert (waits["handedIn"], waits["handedContext"]) == ("deploy", {"to": "test"})
+    assert codes(ann.go(looked, "deploy all")) == ["USER_ONLY_DEPENDENCY"]
 
 
 @pytest.mark.rule("R8.21", "R8.4")

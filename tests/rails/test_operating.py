@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.rails.workflows import LOOP_CONTROL, flow, step
+from tests.rails.workflows import LOOP_CONTROL, flow, loop, step
 
 from backshop.base.acting import agent_acting
 
@@ -61,6 +61,61 @@ def test_a_run_that_never_stops_and_a_rejected_step_wait_for_nobody(agent):
 
     assert (left["kind"], left["nodeId"]) == ("blocked", tip)  # by their own word
     assert ann.studio("RailsRunGet", runId=blocked["session"]["runId"])["status"] == "blocked"
+
+
+@pytest.mark.rule("R8.40", "R8.41", "R8.21", "R10.11")
+def test_what_a_person_says_of_a_step_reaches_the_agent_and_other_content_is_asked_anew(agent):
+    ann = agent(ASKS)
+    blocked = ann.go(ann.go(ann.start("user.flow"), "Planned."), "All payments.")
+    run = blocked["session"]["runId"]
+
+    def answers(decision: str, words: str) -> None:
+        tip = ann.studio("RailsRunGet", runId=run)["preferredTip"]
+        said = {"nodeId": tip, "inputId": "approval", "decision": decision, "summary": words}
+        ann.studio("RailsUserInputRecord", **said)
+
+    answers("rejected", "Leave the double payments out")
+    [left] = ann.studio("RailsWaitingList")["waiting"]
+    looked = ann.look(blocked)
+    same = ann.go(looked, "All payments.")
+    changed = ann.go(same, "Without the double ones.")
+    [asked] = ann.studio("RailsWaitingList")["waiting"]
+    answers("approved", "Tell Ann too")
+    done = ann.go(changed, "Without the double ones.")
+    told = ann.look(done)["recap"]["entries"][-1]
+
+    assert (left["kind"], left["handedIn"]) == ("blocked", "All payments.")
+    assert left["text"] == "You rejected this: Leave the double payments out"
+    rejection = {
+        "inputId": "approval",
+        "decision": "rejected",
+        "words": "Leave the double payments out",
+    }
+    assert looked["personSaid"] == same["personSaid"] == [rejection]
+    assert "They said: Leave the double payments out" in same["blockers"][0]["message"]
+    assert "asked anew" in same["blockers"][0]["suggestedFix"]
+    assert "rejected" not in changed["blockers"][0]["message"]
+    assert (asked["kind"], asked["handedIn"]) == ("approval", "Without the double ones.")
+    assert done["kind"] == "ok"
+    assert done["personSaid"][-1]["words"] == told["personSaid"][-1]["words"] == "Tell Ann too"
+
+
+@pytest.mark.rule("R8.42", "R8.33")
+def test_a_step_that_names_a_key_that_others_read_has_a_blank_for_it(agent):
+    compare = step("compare", prompt="Set `difference` and the list `lines`; `other` is nothing.")
+    ask = step("ask", runCondition={"var": "difference", "equals": "large"})
+    each = {"type": "forEach", "items": "lines", "itemVar": "line"}
+    ann = agent(flow(compare, ask, loop("each", step("look", prompt="{{line}}"), **each)))
+    begun = ann.start("user.flow")
+    blank = begun["nextCall"]["arguments"]["context"]
+    copied = ann.go(begun, "Compared.", context=blank)
+    done = ann.go(copied, context={"difference": "large", "lines": ["a"]})
+
+    assert blank == {"difference": "<the value of difference>", "lines": "<a list>"}
+    assert [one["code"] for one in copied["blockers"]] == ["MISSING_CONTEXT_KEY"] * 2
+    assert copied["nextCall"]["arguments"]["context"] == blank
+    assert done["pending"]["stepId"] == "ask"
+    assert "context" not in done["nextCall"]["arguments"]
 
 
 @pytest.mark.rule("R10.12", "R5.8", "R5.19", "R6.5", "R9.4")
@@ -121,6 +176,9 @@ def test_runs_are_filtered_and_counted_and_say_who_is_at_work(agent):
     assert titles(agent="mcp:claude-code") == ["Sign the lease"]
     assert titles(workflowId="user.other", status="complete") == ["Paint the door"]
     assert titles(query="sign lease") == titles(atWork=True) == ["Sign the lease"]
+    ref = every["runs"][-1]["resumeRef"]
+    assert titles(query=ref) == titles(query=f"{ref[:7]} lease") == ["Sign the lease"]
+    assert titles(query=ref[2]) == []  # a letter of an id is no word of anybody's
     assert titles(limit=1, cursor="1") == ["Paint the door"]
     assert titles(withinHours=1) == titles()
     assert (every["total"], every["byStatus"]) == (3, {"in_progress": 2, "complete": 1})

@@ -24,7 +24,7 @@ def document() -> bytes:
     return buffer.getvalue()
 
 
-@pytest.mark.rule("B12.22", "U4.2")
+@pytest.mark.rule("B12.22", "U4.2", "U4.53")
 def test_the_page_of_a_deck_names_what_changed_beside_its_shapes(served):
     bench = served.bench("Decks", {"p.pptx": deck()})
     end = b"</p:clrMapOvr>"
@@ -37,6 +37,9 @@ def test_the_page_of_a_deck_names_what_changed_beside_its_shapes(served):
 
     assert "Also changed" in page
     assert "theme theme1.xml: " in page
+    words, _, details = page.partition('<details class="small"><summary>Details</summary>')
+    assert "ppt/theme/theme1.xml" in details
+    assert "ppt/theme/theme1.xml" not in words
     assert "transition" in page
 
 
@@ -55,6 +58,26 @@ def test_a_tracked_change_is_shown_with_author_and_time_in_viewer_and_review(ser
     said = "inserted “new ” by Ann, 2026-01-02T03:04:05Z"
     assert f"Tracked change: {said}" in viewed
     assert f"new tracked change: {said}" in reviewed
+
+
+@pytest.mark.rule("U4.50")
+def test_the_picture_says_whose_tracked_changes_are_shown_and_which_are_new(served):
+    words = b"<w:r><w:t>words"
+    old = with_part(document(), "word/document.xml", words, TRACKED + words)
+    ben = TRACKED.replace(b"Ann", b"Ben").replace(b"new ", b"newer ")
+    new = with_part(old, "word/document.xml", words, ben + words)
+    bench = served.bench("Authors", {"a.docx": old, "b.docx": document()})
+    Drafting(served, bench).put({"a.docx": new, "b.docx": old})
+
+    with served.client() as client:
+        some, all_new = (
+            client.get(f"/bench/{bench}/review/picture?file={name}").text
+            for name in ("a.docx", "b.docx")
+        )
+
+    whose = "2 tracked changes of the document&#39;s own authors, 1 by Ann, 1 by Ben."
+    assert f"{whose} 1 of them is new; the others were there before." in some
+    assert "1 tracked change of the document&#39;s own authors, 1 by Ann. It is new." in all_new
 
 
 @pytest.mark.rule("B12.10", "U4.2")

@@ -37,11 +37,16 @@ def test_the_first_steps_lead_to_the_sample_and_are_not_shown_again(served, new_
     page = new_page("/")
     page.get_by_role("button", name="Try it with sample files").click(timeout=60_000)
     page.wait_for_url("**/bench/wb_*")
-    suggested = page.locator("[data-suggest]").count()
+    suggested = page.locator("#welcome [data-suggest]").count()
+    first = page.url
     page.goto(served.address)
+    gone = page.get_by_role("button", name="Try it with sample files").count() == 0
+    page.get_by_role("button", name="A fresh sample").click(timeout=60_000)
+    page.wait_for_url("**/bench/wb_*")
 
     assert suggested == 8
-    assert page.get_by_role("button", name="Try it with sample files").count() == 0
+    assert gone
+    assert page.url != first
 
 
 @pytest.mark.rule("U1.3", "U5.1")

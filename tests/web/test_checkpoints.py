@@ -67,7 +67,7 @@ def asked_for(served):
     return draft
 
 
-@pytest.mark.rule("U5.20", "U5.21", "B27.5")
+@pytest.mark.rule("U5.20", "U5.21", "U5.25", "B27.5")
 def test_versions_are_called_by_the_requests_that_led_to_them(asked_for, new_page):
     page = new_page(f"/bench/{asked_for.id}/checkpoints")
 
@@ -75,11 +75,17 @@ def test_versions_are_called_by_the_requests_that_led_to_them(asked_for, new_pag
     titles = entries.get_by_role("heading").all_inner_texts()
 
     assert titles == ["two again", "Say three", "Say two", "As it was before: Say two"]
-    assert "Came of: Went back to: Say two" in entries.first.inner_text()
+    assert "What led to it: Went back to: Say two" in entries.first.inner_text()
     assert entries.nth(2).locator(".chip").count() == 6
     entries.nth(2).get_by_role("link", name="and 2 more").click()
     page.locator("#compared").wait_for()
     assert page.locator(".compared-files > li").count() == 8
+    compared = page.locator("#compared h1").inner_text()
+    page.go_back()
+    page.locator("[data-checkpoint]").nth(2).get_by_role("link", name="Restore…").click()
+    restored = page.locator("#restoring h1").inner_text()
+    assert compared == "What changed from “As it was before: Say two” to “Say two”"
+    assert restored == "Restore “Say two”?"
 
 
 @pytest.mark.rule("U5.2", "U5.22", "B10.15")
@@ -137,7 +143,8 @@ def test_a_version_is_kept_and_another_restored_after_a_preview(told, new_page, 
     preview = page.locator("#restoring tbody tr").all_inner_texts()
     page.get_by_role("button", name="Restore", exact=True).click()
     page.get_by_text("Restored; what was Published before is kept in the history").wait_for()
-    page.get_by_text("3 files read back, each as it should be").wait_for()
+    said = "2 files read back, each as it should be; 1 file gone, as it should be"
+    page.get_by_text(said if scripts else "3 files checked, each as it should be").wait_for()
 
     files = told.call("WorkbenchFilesList")["files"]
     assert len(preview) == 3
@@ -170,6 +177,8 @@ def test_one_file_is_restored_and_all_else_stays(told, new_page, scripts):
     assert told.served.paths(told.id) == {"a.txt", "new.txt"}
     page.locator(".versions > li").first.locator(".chip").click()
     page.get_by_role("link", name="Restore this file as it was before…").wait_for()
+    page.goto(f"{told.served.address}/bench/{told.id}?stay=1")
+    assert "Restored from the history: a.txt" in page.locator(".message.slim").last.inner_text()
 
 
 @pytest.mark.rule("U5.2", "B7.6")
@@ -246,14 +255,17 @@ def test_a_page_says_in_words_what_opening_had_to_do(told, new_page):
     assert said.strip() == "What an interrupted write had left was removed"
 
 
+DRAWN = "one => one.decode().then(() => one.naturalWidth > 0)"
+
+
 @pytest.mark.rule("U5.24")
 def test_a_version_has_a_picture_of_what_changed_with_it(served, new_page):
     bench = served.bench("Pictured", {"a.txt": "a"})
     draft = Drafting(served, bench)
-    for value in (7, 8):
-        cells = {"start": "A1", "values": [["Total", value]]}
-        change: list[dict[str, object]] = [{"op": "ensure_sheet", "sheet": "S"}]
-        change += [{"op": "set_range", "sheet": "S", **cells}]
+    for sheet, value in (("S", 7), ("T", 8)):
+        cells = {"start": "A40", "values": [["Total", value]]}
+        change: list[dict[str, object]] = [{"op": "ensure_sheet", "sheet": sheet}]
+        change += [{"op": "set_range", "sheet": sheet, **cells}]
         draft.use("xlsx_operations", path="book.xlsx", operations=change)
         draft.call("DraftPublish")
     page = new_page(f"/bench/{bench}/checkpoints")
@@ -268,7 +280,18 @@ def test_a_version_has_a_picture_of_what_changed_with_it(served, new_page):
     assert len(addresses) == 2
     with served.client() as client:
         contents = [client.get(one) for one in addresses]
+        beginning = client.get(addresses[0].partition("&since=")[0])  # of the first sheet
         foreign = client.get(addresses[0].replace(bench, "wb_01M7PW2HXC70Q7XEGGZZ0A6B6N"))
+    first = draft.call("CheckpointsList")["checkpoints"][0]["checkpoint_id"]
+    draft.call("CheckpointRestore", checkpoint_id=first)  # and the sheet that came is gone
+    page.reload()
+    assert page.locator(".versions > .now .version-picture").evaluate(DRAWN, timeout=5000)
+    page.route("**/glance/**", lambda asked: asked.fulfill(status=404))
+    page.reload()
+    page.locator(".version-icon").first.wait_for()
+    assert page.locator("img.version-picture").count() == 0
+
     assert {one.headers["content-type"] for one in contents} == {"image/png"}
     assert contents[0].content != contents[1].content
+    assert contents[0].content != beginning.content
     assert foreign.status_code == 404

@@ -41,6 +41,21 @@ def test_a_card_is_written_shown_as_it_is_sent_changed_and_deleted(served, new_p
     assert "We sell bicycles in Bremen." in sent
 
 
+@pytest.mark.rule("U5.3")
+def test_a_blank_item_is_refused_in_its_form(served, new_page):
+    bench = served.bench("Context", {"a.txt": "a"})
+    page = new_page(f"/bench/{bench}/context")
+    card = page.get_by_role("region", name="Situation")
+    card.get_by_text("Write by hand").click()
+    card.get_by_label("context.md").fill(" ")
+    card.get_by_role("button", name="Save").click()
+    card.get_by_role("alert").get_by_text("is missing or blank").wait_for()
+    card.get_by_label("context.md").fill("Boats by Friday.")
+    card.get_by_role("button", name="Save").click()
+
+    card.locator(".badge.ok").first.wait_for()
+
+
 @pytest.mark.rule("U5.3", "P7.11", "S5.2")
 def test_the_digest_is_made_edited_pinned_and_goes_stale_on_the_open_page(served, new_page):
     bench = served.bench("Digest", {"a.txt": "a", "b.csv": "x,y\n1,2\n"})

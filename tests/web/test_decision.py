@@ -43,6 +43,8 @@ def test_the_review_has_one_head_and_each_act_once(served, new_page):
     first = page.locator("#file-view [data-change]").first.bounding_box()
     acts = page.locator("#gate").get_by_role("button").all_inner_texts()
     opened = page.locator(".decision-words > section").all_inner_texts()
+    said = page.locator(".clip", has_text="The agent says")
+    assert said.locator(".clip-more").is_hidden()  # all of it is in sight
     page.get_by_text("The whole request").click()
     whole = page.locator(".asked-whole p").inner_text()
     numbers = [count(page, "button", "Publish"), count(page, "button", "Discard")]
@@ -114,8 +116,8 @@ def test_after_publishing_one_is_in_the_talk_and_undo_brings_back_what_was(
     bench = made(served, f"undo-{scripts}", *files, asked="Write eight files")
     page = new_page(f"/bench/{bench}/review", java_script_enabled=scripts)
     page.get_by_role("button", name="Publish 8 files").click()
-    if scripts:
-        page.get_by_role("dialog").get_by_role("button", name="Publish", exact=True).click()
+    asked = page.get_by_role("dialog") if scripts else page.locator("#publishing")
+    asked.get_by_role("button", name="Publish").click()
     card = page.locator(".publish-card")
     card.wait_for()
     page.reload()
@@ -161,6 +163,75 @@ def test_undo_asks_where_something_changed_since_and_older_cards_are_called_othe
     assert {one.split()[1] for one in listed} == {"a.txt", "b.txt"}
     assert [one.strip() for one in labels] == ["Restore what was before", "Undo"]
     assert served.paths(bench) == {"b.txt"}
+
+
+@pytest.mark.rule("U4.40", "U4.51", "U7.2")
+def test_long_words_are_folded_and_publishing_says_which_comments_are_open(served, new_page):
+    long = "\n\n".join(f"Paragraph {number}." for number in range(12))
+    bench = made(served, "long", ("b.txt", "b\n"), answer=long)
+    draft = Drafting(served, bench)
+    for text in ("Why?", "And how?"):
+        draft.call("ReviewAddComment", path="b.txt", text=text)
+    page = new_page(f"/bench/{bench}/review?file=b.txt")
+    page.wait_for_selector("body[data-ready=yes]")
+    end = page.get_by_text("Paragraph 11.")
+    box = page.locator(".clip", has_text="The agent says")
+
+    before = box.bounding_box()["height"]
+    grave = violations(page)
+    box.get_by_role("button", name="Show all of The agent says").click()
+    open_box, last = box.bounding_box(), end.bounding_box()
+    box.get_by_role("button", name="Show less of The agent says").click()
+    after = box.bounding_box()["height"]
+    page.locator("#publish").click()
+    said = page.locator("#ask-publish .still-open")
+    said.wait_for()
+    words = said.inner_text().strip()
+    said.get_by_role("link").click()
+    page.locator("#ask-publish").wait_for(state="hidden")
+
+    assert before == after <= 116
+    assert last["y"] + last["height"] <= open_box["y"] + open_box["height"]
+    assert words == "2 comments are still open; publishing ends them."
+    assert page.url.endswith(f"/bench/{bench}/review?file=b.txt#comments")
+    assert grave == []
+
+
+@pytest.mark.rule("U4.43")
+def test_a_draft_without_changes_is_not_published(served, new_page):
+    bench = served.bench("Nothing", {"a.txt": "a\n"})
+    draft = Drafting(served, bench)
+    draft.put({"a.txt": "b\n"})
+    page = new_page(f"/bench/{bench}/review")
+    page.wait_for_selector("body[data-ready=yes]")
+    first = page.locator("#publish").is_disabled()
+
+    draft.put({"a.txt": "a\n"})
+    page.get_by_text("Nothing is left to publish").wait_for()
+
+    assert (first, page.locator("#publish").is_disabled()) == (False, True)
+    with served.client() as client:
+        plain = client.get(f"/bench/{bench}/review").text
+    assert "Nothing is left to publish" in plain
+
+
+@pytest.mark.rule("U4.46", "U4.51", "U1.4")
+def test_without_scripts_publishing_asks_in_the_head_of_the_review(served, new_page):
+    bench = served.bench("Plain publishing", {"a.txt": "a\n"})
+    draft = Drafting(served, bench)
+    draft.put({"a.txt": "b\n"})
+    draft.call("ReviewAddComment", path="a.txt", text="Why?")
+    page = new_page(f"/bench/{bench}/review", java_script_enabled=False)
+
+    page.locator("#publish").click()
+    question = page.locator("#publishing").inner_text()
+    before = draft.call("DraftGetState")["has_draft"]
+    page.locator("#publishing").get_by_role("button", name="Publish 1 file").click()
+    page.locator(".publish-card").wait_for()
+
+    assert "~ a.txt" in question
+    assert "1 comment is still open; publishing ends it." in question
+    assert (before, draft.call("DraftGetState")["has_draft"]) == (True, False)
 
 
 @pytest.mark.rule("U4.46", "U4.45", "U1.4")

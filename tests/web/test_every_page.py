@@ -14,7 +14,7 @@ from tools.screenshots import LOOKS, SIZES, scene
 from backshop.web.pages import ROUTES
 
 pytestmark = [pytest.mark.needs("browser"), pytest.mark.timeout(300)]
-LIGHT_BYTES = 220_000
+LIGHT_BYTES = 226_000
 VIEWS = (  # a page is loaded in the first of several, and looked at in the others as well
     [[(look, size)] for look in LOOKS for size in SIZES]
     if PROOF
@@ -24,7 +24,9 @@ PARTS = {  # of pages, fetched by scripts, and what is no page
     *("/bench-cards", "/bench/{bench_id}/draft-bar", "/bench/{bench_id}/file-list"),
     *("/bench/{bench_id}/folder-bar", "/bench/{bench_id}/work", "/bench/{bench_id}/welcome"),
     *("/bench/{bench_id}/transcript", "/bench/{bench_id}/turn/{turn_id}"),
-    *("/bench/{bench_id}/tool/{entry_id}", "/bench/{bench_id}/review/file"),
+    *("/bench/{bench_id}/tasks", "/bench/{bench_id}/context/{category}"),  # context, once more
+    *("/bench/{bench_id}/tool/{entry_id}", "/bench/{bench_id}/tool/{entry_id}/picture"),
+    "/bench/{bench_id}/review/file",
     *("/bench/{bench_id}/review/choices", "/bench/{bench_id}/review/picture"),
     *("/bench/{bench_id}/picture/{path:path}", "/bench/{bench_id}/glance/{version}/{path:path}"),
     "/bench/{bench_id}/drawn/{version}/{what}/{path:path}",

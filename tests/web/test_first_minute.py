@@ -98,6 +98,8 @@ def test_suggestions_name_what_is_in_the_files_and_repeat_no_strange_names(serve
     )
     listed = served.shop.ask(Bench.files_list, WorkbenchFilesList(workbench_id=bench)).files
     maps = {"columns": [{"inferred_type": "string", "name": "x\u202ey"}], "has_header": True}
+    typed = [{"inferred_type": "date", "name": "d"}, {"inferred_type": "float", "name": "n"}]
+    dated = {"columns": typed, "has_header": True}
     sheet = {"name": "Plan", "state": "visible", "islands": [{"headers": ["a"], "row_count": 5}]}
 
     def of(kind: str, **seen: object) -> list[str]:
@@ -108,6 +110,8 @@ def test_suggestions_name_what_is_in_the_files_and_repeat_no_strange_names(serve
         "What is in a.csv? Describe its columns in a few lines"
     )
     assert of("csv", **maps) == ["What is in f? Describe its columns in a few lines"]
+    assert of("csv", **dated, row_count=1) == of("csv", **maps)  # nothing to draw
+    assert of("csv", **dated, row_count=2) == ["Make a workbook with a chart of n by month from f"]
     assert of("xlsx", sheets=[sheet]) == [
         "Add a total to each column of numbers on sheet Plan of f"
     ]
@@ -116,3 +120,17 @@ def test_suggestions_name_what_is_in_the_files_and_repeat_no_strange_names(serve
     ]
     assert of("pptx", slide_count=4) == ["Add a slide at the end of f that sums up the others"]
     assert of("binary") == []
+
+
+@pytest.mark.rule("U3.29")
+def test_the_offline_model_offers_no_task_whose_files_are_missing(served, new_page):
+    bench = served.bench("Own files", {"budget-2025.xlsx": "x", "a.txt": "a"})
+    served.call("WorkshopSwitchModel", workbench_id=bench, model_id="scripted:demo")
+    page = new_page(f"/bench/{bench}")
+    some = page.locator("#welcome [data-suggest]").count()
+    served.call("WorkbenchFilesRemove", workbench_id=bench, workbench_paths=["budget-2025.xlsx"])
+    page.locator("#welcome", has_text="works on its sample files").wait_for()
+
+    assert some == 2  # of eight: they need the budget and nothing else
+    assert page.locator("[data-suggest]").count() == 0
+    assert page.locator("#welcome").get_by_role("link", name="set up a model").count() == 1

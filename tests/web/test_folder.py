@@ -78,6 +78,40 @@ def test_what_others_changed_is_told_and_a_restore_offers_the_folder(served, own
     assert (own / "b.txt").read_text() == "two\n"
 
 
+@pytest.mark.rule("B23.19", "U4.44", "U5.7")
+@pytest.mark.parametrize("theirs", [False, True])
+def test_undo_of_a_publish_takes_the_folder_back_unless_others_changed_it(
+    served, own, new_page, theirs
+):
+    bench = served.call("WorkbenchOpenFolder", folder=str(own))["workbench_id"]
+    draft = Drafting(served, bench)
+    draft.put({"a.txt": "ours\n", "b.txt": "ours too\n", "c.txt": "new\n"})
+    draft.call("DraftPublish")
+    page = new_page(f"/bench/{bench}")
+    if theirs:
+        (own / "b.txt").write_text("theirs, longer\n")
+    page.locator(".publish-card").get_by_role("button", name="Undo").click()
+    box = page.get_by_role("dialog").get_by_label("Write it into the folder too (3 files)")
+    box.wait_for()
+    is_on = box.is_checked()
+    box.check()
+    page.get_by_role("dialog").get_by_role("button", name="Restore").click()
+    card = page.locator(".card-line", has_text="An earlier checkpoint was restored")
+    told = card.locator(".card-note")
+    told.wait_for()
+
+    assert is_on is not theirs
+    assert page.locator(".toast", has_text="Restored").count() == 0  # the card says it
+    assert (own / "a.txt").read_text() == "one\n"
+    assert (own / "b.txt").read_text() == ("theirs, longer\n" if theirs else "two\n")
+    words = told.inner_text()
+    assert "1 file removed from your folder" in words
+    assert not (own / "c.txt").exists()
+    assert ("1 file written into your folder" in words) is theirs
+    assert ("left as it is in your folder: b.txt (another program changed it)" in words) is theirs
+    assert ("2 files written into your folder" in words) is not theirs
+
+
 @pytest.mark.rule("B23.1", "S7.6")
 def test_only_the_owner_on_loopback_opens_folders(served, own, new_page):
     page = new_page("/")

@@ -72,7 +72,8 @@ def test_the_menu_of_the_person_logs_out(served, new_page):
     page = new_page(f"/bench/{served.bench('Left')}/context", own=True)
     page.get_by_label("Menu of Owner of this home").click()
     page.get_by_role("button", name="Log out").click()
-    page.wait_for_url("**/login")
+    page.wait_for_url("**/login?left=1")
+    page.get_by_text("You are logged out.").wait_for()
     page.goto(f"{served.address}/settings")
 
     assert page.url.endswith("/login")

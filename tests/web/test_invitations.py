@@ -37,6 +37,7 @@ def test_the_owner_makes_a_link_and_whoever_opens_it_is_in_with_the_role_that_wa
     page.get_by_label("Role there").select_option("write")
     page.get_by_role("button", name="Make an invitation").click()
     link = page.locator("#login-link").inner_text()
+    told = page.locator(".shown-once").inner_text()
     box, height = page.locator(".shown-once").bounding_box(), page.viewport_size["height"]
     found = violations(page)
     page.goto(f"{served.address}/settings/people")
@@ -49,12 +50,17 @@ def test_the_owner_makes_a_link_and_whoever_opens_it_is_in_with_the_role_that_wa
     token = guest.locator("#person-token").inner_text()
     found += violations(guest)
     guest.get_by_role("link", name="Go to the workbenches").click()
-    guest.get_by_role("link", name="For Ida").wait_for()
+    guest.get_by_role("link", name="For Ida").click()
+    guest.get_by_text("You may work here; publishing is for others.").wait_for()
+    ends = guest.locator("#composer").evaluate("one => one.getBoundingClientRect().bottom")
+    inside = ends <= guest.viewport_size["height"]
     page.locator("#people td.wrap", has_text="Ida <b>").wait_for()  # the page of the owner follows
     theirs.close()
     grants = served.call("AccessList", workbench_id=bench)["access"]
 
     assert link.startswith(f"{served.address}/join?token=")
+    assert "works on this machine only" in told
+    assert inside
     assert box["y"] + box["height"] < height / 2
     assert "Ida <b>" in waiting
     assert "write" in waiting

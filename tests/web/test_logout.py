@@ -29,7 +29,7 @@ def test_a_browser_that_logged_out_is_out_and_a_kept_cookie_does_not_help(served
 
         done = here.post("/logout")
 
-        assert (done.status_code, done.headers["location"]) == (303, "/login")
+        assert (done.status_code, done.headers["location"]) == (303, "/login?left=1")
         assert f'{served.door.cookie}=""' in done.headers["set-cookie"]
         assert not is_in(here)
         stolen = {"cookie": f"{served.door.cookie}={kept}"}

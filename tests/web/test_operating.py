@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from contextlib import closing
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,7 +14,10 @@ from playwright.sync_api import expect
 from tests.rails.agent import Agent
 from tests.rails.workflows import flow, step
 
+from backshop.app import Server
 from backshop.base.acting import agent_acting
+from backshop.web.drawing import Call, Work, model_took, work_before
+from backshop.web.pages import studio
 from backshop.web.timeline import lasted, timeline
 
 EVIL = "<img src=x onerror='window.taken = 1'>"
@@ -88,7 +92,7 @@ def test_a_branch_is_made_on_the_page_and_says_how_to_go_on(served, ann, new_pag
     run = first["session"]["runId"]
     root = served.call("RailsRunGet", runId=run)["nodes"][0]["nodeId"]
     page = new_page(f"/studio/run/{run}?node={root}")
-    page.get_by_role("link", name="Fork from here").click()
+    page.get_by_role("link", name="Branch from here").click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("What should be different?").fill("Shorter.")
     dialog.get_by_role("button", name="Make the branch").click()
@@ -180,6 +184,40 @@ def test_a_run_of_the_built_in_agent_shows_tokens_and_leads_to_its_workshop(serv
     assert f'href="/bench/{bench}"' in text
     assert "Go on in the Workshop" in fork
     assert posted.status_code >= 400
+
+
+@pytest.mark.rule("U6.11")
+def test_a_step_says_how_long_models_took_on_the_way_to_it():
+    def call(at: str, tokens: int, took_ms: int | None) -> Call:
+        return Call(f"2026-01-01T{at}.000Z", tokens, took_ms)
+
+    step: Any = SimpleNamespace(created_at="2026-01-01T10:00:10.000Z", took_ms=10_000)
+    calls = [call("10:00:00", 9, 9), call("10:00:05", 100, 1500), call("10:00:07", 50, None)]
+    work = work_before(step, calls)
+
+    assert work == Work(calls=2, tokens=150, timed=1, took_ms=1500)
+    assert model_took(work) == "the model answered 1 call in 1.5 s"
+    assert model_took(work_before(step, calls[2:])) == ""
+
+
+@pytest.mark.rule("U6.25")
+def test_who_is_connected_and_has_written_nothing_is_counted_for_the_owner(served, monkeypatch):
+    one = Server(
+        door="mcp",
+        pid=7,
+        since="2026-01-01T10:00:00.000Z",
+        version="",
+        applied="",
+        differs=(),
+        is_this=False,
+    )
+    own, web = replace(one, is_this=True), replace(one, door="web")
+    monkeypatch.setattr(studio, "servers", lambda _: (one, own, web))
+    token = served.call("UserAdd", name="Somebody")["token"]
+    with closing(served.client()) as owner, closing(served.client(logged_in=False)) as other:
+        other.post("/login", data={"token": token}, headers={"origin": served.address})
+        assert "1 program is connected over MCP" in owner.get("/studio").text
+        assert "connected over MCP" not in other.get("/studio").text
 
 
 @pytest.mark.rule("U6.12")

@@ -106,7 +106,7 @@ def test_a_person_hears_only_of_what_they_may_read(served, anna):
     assert refused == 403
 
 
-@pytest.mark.rule("T6.4")
+@pytest.mark.rule("T6.4", "U9.6")
 def test_a_removed_person_is_out_at_once_and_a_wrong_token_never_in(served, anna):
     client, user_id = anna
     served.call("UserRemove", user_id=user_id)
@@ -116,8 +116,9 @@ def test_a_removed_person_is_out_at_once_and_a_wrong_token_never_in(served, anna
     assert wrong.status_code == 403
     assert "set-cookie" not in wrong.headers
     assert [client.post("/rpc").status_code, client.get("/settings").status_code] == [401, 401]
-    assert client.get("/", headers={"accept": "text/html"}).headers["location"] == "/login"
-    assert client.get("/login").status_code == 200
+    assert client.get("/", headers={"accept": "text/html"}).headers["location"] == "/login?ended=1"
+    assert "Your login here has ended" in client.get("/login?ended=1").text
+    assert "has ended" not in client.get("/login").text
 
 
 def following(stack, client, start, bench="", about="workbench_id"):

@@ -18,6 +18,7 @@ from backshop.bench import Bench, views
 from backshop.web.pages.kit import Visit
 from backshop.web.pages.picture.outline import Region, regions
 from backshop.web.pages.picture.sheet_pair import sheet_pairs
+from backshop.web.pages.picture.target import Target
 from backshop.web.preparation import prepare
 from backshop.web.site import Site
 from backshop.web.svg import is_inert
@@ -55,6 +56,44 @@ def names(page: Any, side: str) -> list[str]:
 
 
 @pytest.mark.needs("browser")
+@pytest.mark.rule("U4.48", "U4.49", "U8.3")
+def test_entries_show_what_the_sheet_shows_and_counts_say_what_they_count(served):
+    bench = served.bench("Read", {})
+    draft = Drafting(served, bench)
+    sheet = {"sheet": "S"}
+    first = [
+        {"op": "ensure_sheet", **sheet},
+        {"op": "set_range", **sheet, "start": "A1", "values": [[45292, 0.1234567, "=B1*2"]]},
+        {"op": "set_style", **sheet, "range": "A1", "style": {"number_format": "d mmm yyyy"}},
+        {"op": "set_style", **sheet, "range": "B1:C1", "style": {"number_format": "0.0%"}},
+    ]
+    draft.use("xlsx_operations", path="b.xlsx", operations=first)
+    draft.call("DraftPublish")
+    cells = [{"cell": "A1", "value": 45323}, {"cell": "C1", "value": "=B1*3"}]
+    draft.use(
+        "xlsx_operations", path="b.xlsx", operations=[{"op": "set_cells", **sheet, "cells": cells}]
+    )
+
+    with served.client() as client:
+        picture = client.get(f"/bench/{bench}/review/picture?file=b.xlsx").text
+        changes = client.get(f"/bench/{bench}/review?file=b.xlsx&as=changes").text
+        choices = client.get(f"/bench/{bench}/review/choices?file=b.xlsx").text
+
+    assert "<del>1 Jan 2024</del> → <ins>1 Feb 2024</ins>" in picture
+    assert "<del>24.7%</del> → <ins>37.0%</ins>" in picture
+    assert "<code>=B1*2</code> → <code>=B1*3</code>" in picture
+    plain = picture.partition("Without number format")[2]
+    assert "<code>2024-01-01</code> → <code>2024-02-01</code>" in plain
+    assert "<del>1 Jan 2024</del>" in changes
+    assert "without number format 2024-01-01 → 2024-02-01" in changes
+    assert "<ins>1 Feb 2024</ins>" in choices
+    assert "2 changed places on this sheet" in picture
+    assert "~ 2 cells" in picture
+    assert "Its writes made 2 cell changes" in changes
+    assert "2 cells differ" in changes
+    assert "2 changes to take or leave" in choices
+
+
 @pytest.mark.rule("U8.1", "U8.2", "U8.3", "U8.5")
 def test_changed_cells_are_outlined_on_both_sides_and_lead_to_their_entries(opened):
     page = opened("ledger.xlsx", "&sheet=Ledger")
@@ -106,8 +145,132 @@ def test_picture_list_and_comment_lead_to_one_another(opened):
     assert page.evaluate("document.activeElement.id") == "comment-1"
 
 
+def _frozen() -> bytes:
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    sheet = book.active
+    assert sheet is not None
+    for row in range(1, 121):
+        sheet.append([f"R{row}", *(f"{col}/{row}" for col in range(2, 41))])
+    sheet.freeze_panes = "B2"
+    saved = io.BytesIO()
+    book.save(saved)
+    return saved.getvalue()
+
+
+FROZEN = """() => {
+  const side = document.querySelector('[data-side=after]') ?? document;
+  const leaf = side.querySelector('.leaf');
+  leaf.scrollTo(400, 700);
+  const at = (name) => side.querySelector(`.frozen.${name}`).getBoundingClientRect();
+  const [box, corner] = [leaf.getBoundingClientRect(), at('is-corner')];
+  const ways = [at('is-top').top - box.top, at('is-left').left - box.left];
+  return [...ways, corner.top - box.top, corner.left - box.left].map(Math.round);
+}"""
+COVERED = """() => {
+  const box = (one) => one.getBoundingClientRect();
+  const isLine = (a, b, from, to) => a[from] < b[to] && b[from] < a[to];
+  const isCut = (a, b) => isLine(a, b, 'left', 'right') && isLine(a, b, 'top', 'bottom');
+  return [...document.querySelectorAll('.desk .drawn')].flatMap((drawn) => {
+    const texts = [...drawn.querySelectorAll('.drawing text')].map(box);
+    const signs = [...drawn.querySelectorAll('.sign-box')].map(box);
+    return signs.filter((one) => texts.some((text) => isCut(one, text)));
+  }).length;
+}"""
+
+
 @pytest.mark.needs("browser")
-@pytest.mark.rule("U8.6", "U2.4")
+@pytest.mark.rule("U8.10", "U8.12", "U8.3")
+def test_frozen_cells_and_heads_stay_while_a_picture_scrolls(served, new_page):
+    draft = Drafting(served, served.bench("Frozen", {"f.xlsx": _frozen()}))
+    cells = [{"cell": one, "value": "new"} for one in ("C1", "C9", "E60")]
+    change = {"op": "set_cells", "sheet": "Sheet", "cells": cells}
+    draft.use("xlsx_operations", path="f.xlsx", operations=[change])
+    page = new_page(f"/bench/{draft.id}/review?file=f.xlsx")
+    page.locator("[data-side=after] .frozen.is-corner").wait_for()
+    covered = page.evaluate(COVERED)
+    offsets = page.evaluate(FROZEN)
+    page.locator("[data-side=after] .leaf").evaluate("one => one.scrollTo(0, 900)")
+    ring = page.locator("[data-side=after] a.ring[aria-label$='C1'] .around").bounding_box()
+    top = page.locator("[data-side=after] .frozen.is-top")
+    away = page.locator("[data-side=after] .frozen.is-corner").bounding_box()
+    spot = {"x": ring["x"] + 10 - top.bounding_box()["x"], "y": away["height"] - 6}
+    top.click(position=spot)
+    entry = page.locator(".entry.at-place strong").inner_text()
+    page.goto(f"{served.address}/bench/{draft.id}/file/f.xlsx?view=draft&cell=AK100")
+    page.locator(".outlines .here").wait_for()
+    page.locator(".frozen.is-corner").wait_for()
+
+    assert covered == 0
+    assert offsets == [1, 1, 1, 1]  # beside the line around the picture
+    assert entry == "C1"
+    assert "R1" in page.locator(".frozen-store").text_content()  # drawn beside a later window
+    assert page.locator(".frozen-store svg").count() == 3
+
+
+@pytest.mark.needs("browser")
+@pytest.mark.rule("U8.11")
+def test_a_field_goes_to_a_cell_in_the_picture_and_among_the_cells(served, new_page):
+    bench = served.bench("Wide", {"f.xlsx": _frozen()})
+    page = new_page(f"/bench/{bench}/file/f.xlsx")
+    page.get_by_label("Go to cell").fill("what?")
+    page.keyboard.press("Enter")
+    fault = page.locator("#go-to-fault")
+    fault.wait_for()
+    said = fault.inner_text()
+    page.get_by_label("Go to cell").fill("ak100")
+    page.keyboard.press("Enter")
+    page.locator(".outlines .here").wait_for()
+    is_told = "cell=ak100" in page.url
+    bad = violations(page)
+    page.goto(f"{served.address}/bench/{bench}/file/f.xlsx?as=cells")
+    page.locator(".grid-cell").first.wait_for()
+    page.get_by_label("Go to cell").fill("ZZ900")
+    page.keyboard.press("Enter")
+    page.get_by_text("There is nothing there: the sheet ends at AN120.").wait_for()
+    page.get_by_label("Go to cell").fill("AK100")
+    page.keyboard.press("Enter")
+    page.locator(".cell-bar strong", has_text="AK100").wait_for()
+
+    assert said == "“what?” is no cell. Type a column and a row, such as B12."
+    assert is_told
+    assert bad == []
+
+
+@pytest.mark.rule("U8.11")
+@pytest.mark.parametrize(
+    ("typed", "place"),
+    [
+        ("B12", (None, 11, 1, 11, 1)),
+        (" $b$12 ", (None, 11, 1, 11, 1)),
+        ("D9:B2", (None, 1, 1, 8, 3)),
+        ("AB", (None, 0, 27, 0, 27)),
+        ("120", (None, 119, 0, 119, 0)),
+        ("'It''s'!XFD1048576", ("It's", 1_048_575, 16_383, 1_048_575, 16_383)),
+    ],
+)
+def test_a_cell_is_known_however_it_is_typed(typed, place):
+    found = Target.of(typed)
+
+    assert found is not None
+    assert found.area is not None
+    area = found.area
+    assert (found.sheet, area.row, area.col, area.last_row, area.last_col) == place
+
+
+@pytest.mark.rule("U8.11")
+@pytest.mark.parametrize("typed", ["B0", "XFE1", "A1048577", "1B", "=A1", "A1:", "<b>", "Sheet!"])
+def test_what_is_no_cell_is_told_in_a_sentence(typed):
+    found = Target.of(typed)
+
+    assert found is not None
+    assert (found.area is None) == (typed != "A1:")
+    assert (found.fault or "A1.").endswith(("B12.", "XFD1048576.", "A1."))
+
+
+@pytest.mark.needs("browser")
+@pytest.mark.rule("U8.6", "U8.2", "U2.4", "U4.6")
 def test_changed_slides_stand_before_and_after_with_their_shapes_outlined(opened):
     page = opened("deck.pptx")
     titles = page.locator(".scene-title").all_inner_texts()
@@ -115,7 +278,12 @@ def test_changed_slides_stand_before_and_after_with_their_shapes_outlined(opened
     page.locator(".stage-tabs a", has_text="Risks").click()
     page.get_by_text("This slide is new.").wait_for()
     page.locator("[data-side=after] .drawing").wait_for()
+    room, wide = (page.locator(one).bounding_box()["width"] for one in (".desk", ".leaf"))
+    page.locator("#ask-changes-box summary").click()
+    page.locator("#changes-text").press("Escape")
 
+    assert wide > room * 0.8  # the other side has nothing to show
+    assert not page.locator("#changes-text").is_visible()
     assert len(titles) == len(page.locator(".stage-tabs .badge").all())
     assert [sum("changed: " in one for one in side) for side in (before, after)] == [1, 1]
     assert [one for one in after if "added: Slide" in one]
@@ -150,6 +318,40 @@ def test_a_document_flows_with_its_first_change_in_sight(served, new_page):
     assert page.locator(".entry del").first.text_content() == "Paragraph"
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert violations(page) == []
+
+
+APART = """(words) => {
+  const tops = [...document.querySelectorAll('.leaf')].map((leaf) => {
+    const blocks = [...leaf.querySelectorAll('.paper-block')];
+    const block = blocks.find((one) => one.textContent === words);
+    return block.getBoundingClientRect().top - leaf.getBoundingClientRect().top;
+  });
+  return Math.abs(tops[0] - tops[1]) < 2 && tops[0] > 0 && tops[0] < 600;
+}"""
+
+
+@pytest.mark.needs("browser")
+@pytest.mark.rule("U8.7", "U8.5")
+def test_two_versions_of_a_document_scroll_by_the_blocks_that_both_have(served, new_page):
+    text = [{"text": f"Paragraph {n} of a long text."} for n in range(80)]
+    draft = Drafting(served, served.bench("In step", {"a.txt": "a"}))
+    fill = {"op": "set_paragraphs", "paragraphs": text}
+    draft.use("docx_operations", path="long.docx", operations=[fill])
+    draft.call("DraftPublish")
+    new = [{"text": f"New {n}."} for n in range(9)]
+    fill["paragraphs"] = [*text[:40], *new, *text[40:]]
+    draft.use("docx_operations", path="long.docx", operations=[fill])
+    page = new_page(
+        f"/bench/{draft.id}/review?file=long.docx", viewport={"width": 1440, "height": 900}
+    )
+    page.locator("[data-side=after] .paper-mark").first.wait_for()
+
+    page.wait_for_function(APART, arg="Paragraph 39 of a long text.")
+    page.locator("[data-side=after] .leaf").evaluate("one => one.scrollTo(0, 1e6)")
+    page.wait_for_function(APART, arg="Paragraph 77 of a long text.")
+    page.get_by_role("button", name="After", exact=True).click()
+    page.get_by_role("button", name="Both", exact=True).click()
+    page.wait_for_function(APART, arg="Paragraph 77 of a long text.")
 
 
 @pytest.mark.needs("browser")
@@ -253,12 +455,14 @@ def _hostile() -> dict[str, bytes]:
     deck = Presentation()
     slide = deck.slides.add_slide(deck.slide_layouts[6])
     slide.shapes.add_textbox(Emu(1000), Emu(1000), Emu(9000), Emu(9000)).text = "x"
-    saved = io.BytesIO(), io.BytesIO()
+    saved = io.BytesIO(), io.BytesIO(), io.BytesIO()
     wide.save(saved[0])
     deck.save(saved[1])
+    Presentation().save(saved[2])
     return {
         "wide.xlsx": saved[0].getvalue(),
         "crowd.pptx": _crowded(saved[1]),
+        "bare.pptx": saved[2].getvalue(),
         "broken.docx": saved[0].getvalue()[:3000],
         "broken.xlsx": b"PK\x03\x04" + b"x" * 99,
     }
@@ -277,13 +481,13 @@ def _crowded(deck: io.BytesIO) -> bytes:
     return made.getvalue()
 
 
-@pytest.mark.rule("U8.9", "U4.9", "F43.22", "F43.37")
+@pytest.mark.rule("U8.9", "U8.13", "U4.9", "F43.22", "F43.37", "F43.76")
 def test_odd_and_broken_files_have_a_picture_that_says_so(served):
     bench = served.bench("Odd", _hostile())
     with served.client() as client:
         pages = {
             name: client.get(f"/bench/{bench}/picture/{name}?view=published")
-            for name in ("wide.xlsx", "crowd.pptx", "broken.docx", "broken.xlsx")
+            for name in ("wide.xlsx", "crowd.pptx", "bare.pptx", "broken.docx", "broken.xlsx")
         }
         viewed = client.get(f"/bench/{bench}/file/broken.xlsx").status_code
         drawing = client.get(_address(pages["wide.xlsx"].text)).text
@@ -294,7 +498,12 @@ def test_odd_and_broken_files_have_a_picture_that_says_so(served):
     assert "Columns to the right" in pages["wide.xlsx"].text
     assert "Drawn by Backshop;" in pages["crowd.pptx"].text
     assert [pages[name].status_code for name in ("broken.docx", "broken.xlsx")] == [200, 200]
-    assert "This cannot be drawn" in pages["broken.xlsx"].text
+    assert "1,500 of 2,000 shapes are drawn" in pages["crowd.pptx"].text
+    assert "of 16,384" in pages["wide.xlsx"].text.split("stage-part")[1].split("</p>")[0]
+    assert "This file is damaged, or part of it is missing." in pages["broken.xlsx"].text
+    assert "save it once more, and add that copy" in pages["broken.xlsx"].text
+    assert "Drawn by Backshop" not in pages["broken.xlsx"].text
+    assert "This presentation has no slides." in pages["bare.pptx"].text
     assert viewed == 200
 
 
@@ -363,4 +572,15 @@ def test_a_workbook_of_which_only_a_chart_changed_opens_on_its_sheet(served):
     tabs = page[page.index("stage-tabs") : page.index("</nav>")]
     assert tabs.count("aria-current") == 1
     assert "Plan" in tabs[tabs.index("aria-current") :]
-    assert "1 change in sight" in page
+    assert "1 changed place on this sheet" in page
+
+    chart["title"] = "Sums"
+    made.use("xlsx_operations", path="c.xlsx", operations=[{**chart, "cell": "D20"}])
+    made.call("DraftPublish")
+    cell = {"op": "set_cells", "sheet": "Plan", "cells": [{"cell": "B3", "value": 9}]}
+    made.use("xlsx_operations", path="c.xlsx", operations=[cell])
+    with served.client() as client:
+        page = client.get(f"/bench/{made.id}/review/picture?file=c.xlsx").text
+    assert page.count("Chart 2: Sums</strong>") == 1
+    assert page.count("shows other values") == 2
+    assert page.count('aria-label="Change 3, changed: Chart 2: Sums"') == 2

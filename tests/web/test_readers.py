@@ -73,10 +73,14 @@ def test_who_may_only_read_sees_no_way_to_act_and_is_told_so(served, bench, brow
     cookies = cookies_of(served, bench, "read").items()
     context.add_cookies([{"name": n, "value": v, "url": served.address} for n, v in cookies])
     page = context.new_page()
+    problems: list[str] = []
+    page.on("pageerror", lambda error: problems.append(str(error)))
     seen = {}
     for place in PLACES:
         page.goto(f"{served.address}/bench/{bench}{place}")
         page.wait_for_load_state("load")
+        if "/review" in place:
+            page.wait_for_selector("body[data-ready=yes]")
         shown = [one for one in ACTS if page.locator(f"{one}:visible").count()]
         is_told = page.get_by_text("You may look at everything here").count() == 1
         page.keyboard.press("Alt+Shift+P")
@@ -84,3 +88,4 @@ def test_who_may_only_read_sees_no_way_to_act_and_is_told_so(served, bench, brow
     context.close()
 
     assert seen == dict.fromkeys(PLACES, ([], True, 0))
+    assert problems == []

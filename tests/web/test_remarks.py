@@ -156,13 +156,14 @@ def test_the_form_for_changes_says_which_comments_go_with_it_as_they_are_now(dra
     assert text.get_attribute("required") is not None
     page.get_by_text("Change it").click()
     page.get_by_text("1 open comment goes with it.").wait_for()
-    page.get_by_role("button", name="Withdraw comment 1").click()
+    page.get_by_text("Withdraw…").first.click()
+    page.get_by_role("button", name="Yes, withdraw comment 1").click()
 
     along.wait_for(state="hidden")
     assert text.get_attribute("required") is not None
 
 
-@pytest.mark.rule("U4.7")
+@pytest.mark.rule("U4.7", "U4.52")
 def test_comments_stay_on_the_page_when_every_change_of_their_file_is_left_out(draft, new_page):
     draft.call("ReviewAddComment", path="plan.txt", text="Why five?", at="line 5")
     page = shown(new_page, draft)
@@ -174,7 +175,8 @@ def test_comments_stay_on_the_page_when_every_change_of_their_file_is_left_out(d
     page.get_by_label("Your comment on this file").fill("And why twenty?")
     page.locator(".add-comment button").click()
     page.get_by_role("article", name="Comment 2", exact=True).wait_for()
-    page.get_by_role("button", name="Withdraw comment 1").click()
+    page.get_by_text("Withdraw…").first.click()
+    page.get_by_role("button", name="Yes, withdraw comment 1").click()
     page.get_by_role("article", name="Comment 1", exact=True).wait_for(state="detached")
     assert page.locator("#remarks-elsewhere a").all_inner_texts() == ["plan.txt"]
     assert violations(page) == []

@@ -54,11 +54,11 @@ def test_a_page_says_it_in_a_sentence_and_keeps_the_code_behind_details(served):
 @pytest.mark.needs("browser")
 @pytest.mark.rule("U9.1", "U1.6")
 def test_a_refusal_in_place_reads_the_same_and_its_details_open_by_keyboard(served, new_page):
-    page = new_page("/settings/models")
-    page.get_by_text("Add a model server of your own").click()
-    page.get_by_label("Name", exact=True).fill("local-x")
-    page.get_by_label("Address").fill("http://198.51.100.7/v1")
-    page.get_by_role("button", name="Add", exact=True).click()
+    page = new_page("/workflows/wr.auto")
+    page.get_by_role("button", name="Copy…").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("New id").fill("wr.mine")
+    dialog.get_by_role("button", name="Copy", exact=True).click()
     box = page.locator(".error[role=alert]")
     box.wait_for()
     closed = box.inner_text()
@@ -67,6 +67,7 @@ def test_a_refusal_in_place_reads_the_same_and_its_details_open_by_keyboard(serv
     opened = box.inner_text()
 
     assert SHOUTED.search(closed) is None
-    assert "Change that, then try again." in closed
-    assert "VALIDATION_FAILED" in opened
+    assert "Not saved: `wr.mine`: the namespace `wr` belongs to bundled workflows" in closed
+    assert "Write user.mine instead." in closed
+    assert "WORKFLOW_INVALID" in opened
     assert violations(page) == []

@@ -7,6 +7,8 @@ import re
 from contextlib import closing
 
 import pytest
+from tests.models.provider import Reply, chat
+from tests.models.provider import serving as answering
 from tests.web.browsing import WAIT_MS, serving
 
 from backshop.app import running
@@ -202,11 +204,11 @@ def test_a_key_is_tested_when_it_is_saved_shown_by_its_end_and_removed(served, n
         provider.locator("summary .badge", has_text=state).wait_for()
 
     told("no key")
-    provider.locator("summary").click()
+    provider.locator("> summary").click()
     provider.get_by_label("API key").fill(KEY)
     provider.get_by_role("button", name="Test and save").click()
     told("needs attention")  # there is no network to test it with
-    hint = provider.locator("summary").inner_text()
+    hint = provider.locator("> summary").inner_text()
     provider.get_by_label("Plan").select_option("high")
     with page.expect_event("load"):  # the address alone changes first
         provider.get_by_role("group", name="Effort per phase").get_by_role("button").click()
@@ -217,7 +219,8 @@ def test_a_key_is_tested_when_it_is_saved_shown_by_its_end_and_removed(served, n
         for one in served.call("ProvidersGetStatus")["providers"]
         if one["provider_id"] == "openai"
     ]
-    provider.get_by_role("button", name="Remove key").click()
+    provider.locator("summary", has_text="Remove key").click()  # asks first (U9.4)
+    provider.get_by_role("button", name="Remove for good").click()
     told("no key")
 
     assert "…6789" in hint
@@ -271,3 +274,29 @@ def test_what_takes_space_is_shown_and_what_nothing_needs_removed_or_the_reason_
 
     assert stays
     assert not old.exists()
+
+
+@pytest.mark.rule("U9.5", "U1.4")
+def test_a_server_that_is_added_is_asked_at_once_and_one_that_is_not_there_says_so(served):
+    listed = b'{"object": "list", "data": [{"id": "qwen"}]}'
+    told = Reply([listed], content_type="application/json")
+    server = {"provider_id": "local-gone", "preset": "custom", "base_url": "http://127.0.0.1:9/v1"}
+    own = {"origin": served.address, "accept": "text/html"}
+    with closing(served.client()) as client, answering(told, Reply(chat("yes"))) as here:
+        gone = client.post("/settings/servers", data=server, headers=own)
+        away = client.get(gone.headers["location"]).text
+        there = {**server, "provider_id": "local-here", "base_url": here.url}
+        added = client.post("/settings/servers", data=there, headers=own, follow_redirects=True)
+        wrong = client.post(
+            "/settings/servers", data={**server, "base_url": "http://example.com/v1"}, headers=own
+        )
+    states = {
+        one["provider_id"]: one["status"] for one in served.call("ProvidersGetStatus")["providers"]
+    }
+    for name in ("local-gone", "local-here"):
+        served.call("ProvidersRemove", provider_id=name)
+
+    assert "Nothing answers at its address" in away
+    assert (states["local-gone"], states["local-here"]) == ("needs_attention", "configured")
+    assert "It is added and answers; its models can be chosen" in added.text
+    assert (wrong.status_code, 'value="http://example.com/v1"' in wrong.text) == (422, True)

@@ -336,18 +336,24 @@ def test_actions_work_as_plain_posts(served, ann):
     assert (wrong.status_code, missing.status_code) == (422, 404)
 
 
-@pytest.mark.rule("R8.4", "R8.21", "R10.5")
+@pytest.mark.rule("R8.4", "R8.21", "R8.43", "R10.5", "R10.17")
 def test_a_wish_is_allowed_and_an_agents_word_is_shown_as_such(served):
     asking = flow(step("one", requireConfirmation={"kind": "human_approval"}), name="user.ask")
     folder = served.shop.config.home / "workflows"
     (folder / "user.ask.json").write_text(json.dumps(asking), encoding="utf-8")
     agent, wish = Agent(served.shop.rails), {"autonomy": "full_auto_stop_on_user_deps"}
     word = {"kind": "wr.user_input", "inputId": "approval", "decision": "approved"}
-    claimed = agent.go(agent.start("user.ask", preferences=wish), artifacts=[word])
-    run = claimed["session"]["runId"]
+    begun = agent.start("user.ask", preferences=wish)
+    run = begun["session"]["runId"]
+    root = served.call("RailsRunGet", runId=run)["preferredTip"]
+    with closing(served.client()) as client:
+        early = client.get(f"/studio/node/{root}").text
+    rules = {"rules": [{"rule": "delete <all>"}], "n": "x"}
+    agent.go(begun, artifacts=[word], context=rules)
     node = served.call("RailsRunGet", runId=run)["preferredTip"]
     with closing(served.client()) as client:
         before = client.get(f"/studio/node/{node}").text
+        waits = client.get("/studio").text
         client.post(
             f"/studio/run/{run}/preferences",
             data={"allow": node},
@@ -360,6 +366,11 @@ def test_a_wish_is_allowed_and_an_agents_word_is_shown_as_such(served):
             headers={"origin": served.address},
         )
 
+    assert "Nothing is handed in yet." in early
+    assert 'value="approved"' not in early
+    for page in (before, waits):
+        assert "[{&#34;rule&#34;:&#34;delete &lt;all&gt;&#34;}]" in page
+        assert 'value="approved"' in page
     assert "Allow it from here on" in before
     assert "It does not count until you answer here." in before
     assert "Allow it from here on" not in after
@@ -442,7 +453,7 @@ def test_a_damaged_session_shows_its_proved_part_under_a_banner(served, ann, new
 
     assert page.get_by_text("Salvaged.").is_visible()
     assert page.locator("a.box").count() == 2
-    assert page.get_by_role("link", name="Fork from here").count() == 0
+    assert page.get_by_role("link", name="Branch from here").count() == 0
     assert page.get_by_role("button", name="Mode…").count() == 0
 
 
@@ -480,7 +491,7 @@ def test_the_pages_have_no_serious_accessibility_fault_fit_their_window_and_are_
             """["navigation", "resource"].flatMap((kind) => performance.getEntriesByType(kind))
                .map((one) => one.decodedBodySize)"""
         )
-        assert sum(sizes) < 220_000, path
+        assert sum(sizes) < 226_000, path
         for width in (900, 3840, 1280):
             page.set_viewport_size({"width": width, "height": 800})
             wider = page.evaluate("document.documentElement.scrollWidth - innerWidth")

@@ -47,8 +47,8 @@ def test_header_badges_and_marks_agree_about_every_changed_cell(served, new_page
     page.locator(".cell-list tr[data-cell=A101][data-sheet=Second]").wait_for()
     page.get_by_role("tab").last.wait_for()
 
-    assert "1,200 changed cells: 1,200 values" in header
-    assert [re.sub(r"\s+", " ", tab) for tab in tabs] == [f"{name} ~ 400" for name in names]
+    assert "1,200 cells differ: 1,200 values" in header
+    assert [re.sub(r"\s+", " ", tab) for tab in tabs] == [f"{name} ~ 400 cells" for name in names]
     assert listed == 500
     assert marks == [True, False, False]
     after = page.get_by_role("tab").all_inner_texts()
@@ -83,11 +83,11 @@ def test_a_reverted_file_and_a_publish_are_told_and_lead_back(served, new_page):
         dialog.get_by_role("button", name="Not yet").click()
     page.locator("#publish").click()
     dialog.get_by_role("button", name="Publish", exact=True).click()
-    toast = page.locator(".toast", has_text="Published 2 files")
-    toast.wait_for()
-    said = toast.inner_text()
-    toast.get_by_role("button", name="Undo").click()
-    page.locator(".toast", has_text="Restored").wait_for()
+    card = page.locator(".publish-card", has_text="Published 2 files")
+    card.locator(".card-note").wait_for()
+    said = card.inner_text()
+    card.get_by_role("button", name="Undo").click()
+    page.locator(".card-line", has_text="An earlier checkpoint was restored").wait_for()
 
     assert notes == ["Now it says two.", "Now it says three."]
     assert "a.txt" in offered

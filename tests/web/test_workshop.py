@@ -10,7 +10,8 @@ import pytest
 from tests.web.accessible import violations
 from tests.web.browsing import serving
 from tests.web.drafts import Drafting
-from tests.web.hearing import heard, listening
+from tests.web.hearing import heard, listening, wait_for_focus
+from tests.web.test_mistakes import drop
 from tests.workshop.conftest import says, story
 
 from backshop.store import StoreUnavailable
@@ -54,7 +55,7 @@ def said(served, bench):
     ]
 
 
-@pytest.mark.rule("U3.1", "U3.2", "U3.3", "W5.6", "W18.4", "B9.15")
+@pytest.mark.rule("U3.1", "U3.2", "U3.3", "U3.26", "U3.29", "W5.6", "W18.4", "W20.5", "B9.15")
 def test_a_turn_from_suggestion_to_publish_card(served, bench, new_page):
     page = new_page(f"/bench/{bench}")
     page.get_by_role("button", name=TOTALS).click()
@@ -76,8 +77,20 @@ def test_a_turn_from_suggestion_to_publish_card(served, bench, new_page):
     ).click()
     page.locator(".publish-card").wait_for()
     page.locator("#composer").wait_for()
-    page.locator(".toast", has_text="1 file read back, each as it should be").wait_for()
+    page.locator(".publish-card", has_text="1 file read back, each as it should be").wait_for()
+    wait_for_focus(page, ".publish-card")
+    toasts = page.locator(".toast").count()
+    page.get_by_text("Tasks to try").click()
+    offered = page.locator("#tasks [data-suggest]:visible").count()
+    page.locator("#send").click()
+    page.get_by_role("alert").get_by_text("There is nothing to send yet").wait_for()
+    wait_for_focus(page, "#message")
+    page.keyboard.type("x")
+    page.locator("#nothing-written").wait_for(state="hidden")
+    page.locator("#tasks").wait_for(state="hidden")  # something is written
 
+    assert offered == 8
+    assert toasts == 0  # nothing covers the card, which says it
     assert running
     assert [one.partition(" (")[0] for one in changing] == ["~ budget-2025.xlsx"]
     assert blocked
@@ -100,13 +113,68 @@ def test_an_answer_streams_into_the_page_and_ends_as_the_record(served, bench, n
     page.wait_for_function("() => document.activeElement?.id === 'message'")
 
 
-@pytest.mark.rule("U3.2", "U5.5")
+@pytest.mark.rule("U3.26", "U3.28", "U7.5")
+def test_a_long_talk_comes_in_parts(served, new_page):
+    bench = served.bench("Long")
+    for number in range(60):
+        text = f"Message {number}."
+        served.call("WorkshopSendUserMessage", workbench_id=bench, text=text)
+    plain = new_page(f"/bench/{bench}?stay=1", java_script_enabled=False)
+    parts = [plain.locator("#transcript .message-text").all_text_contents()]
+    plain.get_by_role("link", name="Older messages").click()
+    parts.append(plain.locator("#transcript .message-text").all_text_contents())
+    has_more = plain.get_by_role("link", name="Older messages").count()
+    plain.get_by_role("link", name="Newest messages").click()
+    plain.get_by_role("button", name="Send").click()
+    plain.get_by_text("The message is empty.").wait_for()
+    plain.get_by_role("link", name="Back", exact=True).click()
+    plain.get_by_text("Message 59.", exact=True).wait_for()
+    page = new_page(f"/bench/{bench}?stay=1")
+    sent = page.locator("[data-rewind]").count()
+    page.locator("#scroll").evaluate("one => one.scrollTo(0, 0)")
+    page.get_by_text("Message 0.", exact=True).wait_for()
+    page.locator(".message").first.get_by_label("Message menu").click()
+    items = page.locator(".menu-items:visible button").all_inner_texts()
+
+    assert parts == [[f"Message {n}." for n in part] for part in (range(10, 60), range(10))]
+    assert (has_more, sent) == (0, 0)
+    assert [one.strip() for one in items] == ["Rewind to here", "Regenerate from here"]
+
+
+@pytest.mark.rule("U3.26", "U3.27")
+def test_what_is_dropped_and_what_is_written_stay(served, new_page, tmp_path):
+    bench = served.bench("Dropped", {"a.txt": "a\n"})
+    (tmp_path / "b.txt").write_text("b\n")
+    page = new_page(f"/bench/{bench}")
+    page.locator("html[data-live]").wait_for()
+    drop(page, "header.top .grow", tmp_path / "b.txt")  # beside everything
+    page.locator("#files .file-name", has_text="b.txt").wait_for()
+    page.locator("#message").fill("Half of it")
+    page.evaluate("localStorage.clear()")  # as another page does that sends its own
+    page.goto(f"{served.address}/bench/{bench}/context")
+    page.goto(f"{served.address}/bench/{bench}")
+    kept = page.locator("#message").input_value()
+    page.locator("html[data-live]").wait_for()
+    Drafting(served, bench).put({"a.txt": "c\n"})
+    page.locator("#draft-actions").wait_for()
+
+    assert kept == "Half of it"
+    assert "Review it and ask for changes there" in page.locator("#draft-actions").inner_text()
+    assert not page.get_by_text("What you write is about it").is_visible()
+
+
+@pytest.mark.rule("U3.2", "U3.27", "U5.5")
 def test_the_details_of_a_turn(served, bench, new_page):
     page = new_page(f"/bench/{bench}")
     send(page, QUESTION)
     page.locator(".message.assistant.complete .turn-used").wait_for(timeout=TURN_MS)  # it is over
+    wait_for_focus(page, "#message")
     page.locator(".message.assistant").get_by_label("Message menu").click()
     page.get_by_role("button", name="Show details").last.click()
+    wait_for_focus(page, "#drawer-name")
+    page.keyboard.press("Escape")
+    wait_for_focus(page, ".message.assistant [data-menu] > summary")
+    page.get_by_role("button", name="details", exact=True).click()
     page.get_by_role("tab", name="Tools").click()
     page.locator(".tool-log summary").first.click()
     page.get_by_text("Arguments").first.wait_for()
@@ -233,7 +301,7 @@ def test_the_left_column_collapses_below_1100_px_and_files_carry_their_marks(ser
     page.locator("#files").get_by_text("a.txt").wait_for()
 
     assert wide
-    assert marks == {"a.txt": [], "b.bin": ["opaque"], "c.png": ["read-only"]}
+    assert marks == {"a.txt": [], "b.bin": ["cannot be read"], "c.png": ["read-only"]}
 
 
 @pytest.mark.rule("U1.6", "S5.3")

@@ -110,7 +110,7 @@ def test_a_plan_that_direct_work_asks_for_costs_no_call_of_its_own(chat: Chat) -
     wire = chat.play(
         [
             calls("work", 1, write("a.md", "blue")),
-            calls("work", 2, PLAN),
+            calls("work", 2, PLAN, *[("list_files", {})] * 9),  # what comes with it ends nothing
             calls("implement", 1, write("b.md", "b"), item=1),
             calls("implement", 1, write("c.md", "c"), item=2),
             says("implement", "Wrote it."),

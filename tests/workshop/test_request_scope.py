@@ -31,7 +31,9 @@ def files(*names: str) -> list[FileChanged]:
         # a new file is what was asked for, under a name of its own
         ("Sum up sales.csv for the board", ("+Overview.docx",), ()),
         ("Take sales.csv and write a report", ("+report.docx",), ()),
-        ("Sum up sales.csv", ("+a.docx", "+b.html"), ("a.docx", "b.html")),
+        ("Sum up sales.csv", ("+a.docx", "+b.html"), ()),
+        ("Sum up sales.csv", ("+a.docx", "contract.docx"), ("a.docx", "contract.docx")),
+        ("Write a.docx from sales.csv", ("+a.docx", "+b.html"), ("b.html",)),
         ("Fasse report.docx zusammen", ("+report_de.md",), ()),
         # named by a word of its name, its folder, its kind
         ("Update the budget from sales.csv", ("budget-2025.xlsx",), ()),

@@ -663,3 +663,21 @@ def test_a_checkpoint_says_what_was_asked_for_that_was_published_after_it(chat):
     assert (restored.get("request"), restored["restored_id"]) == (None, back)
     assert cards[0]["files"] == [{"path": "a.txt", "kind": "MODIFIED"}]
     assert [one["generation"] for one in cards] == [generation, generation + 1]
+
+
+@pytest.mark.rule("B25.7", "W24.6")
+def test_a_file_with_changes_left_in_is_not_told_as_left_out_since_the_last_look(chat):
+    chat.add({"a.txt": "one\nmiddle\nend\n"})
+    chat.play(story(("a.txt", "two\nmiddle\nlast\n")), "one")
+    chat.ask()
+    changes = chat.call("ReviewListChanges", path="a.txt")["changes"]
+    chat.call("DraftLeaveChanges", path="a.txt", ids=[changes[0]["id"]])
+    chat.play(story(("b.txt", "b\n")), "two")
+    chat.run(asked(chat))
+
+    since = chat.call("ReviewGetChangeSet", since="last_look")
+
+    assert [one["path"] for one in since["entries"]] == ["b.txt"]
+    assert not since.get("left_whole")
+    chat.call("DraftLeaveChanges", path="a.txt", ids=[changes[1]["id"]])
+    assert chat.call("ReviewGetChangeSet", since="last_look")["left_whole"] == ["a.txt"]

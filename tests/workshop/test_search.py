@@ -12,6 +12,16 @@ from backshop.base.errors import ValidationFailed
 from backshop.workshop import search
 from backshop.workshop.search import excerpt_of
 
+ANSWER = """\
+## Shares
+
+The **SOUTH** has *2*3 = 6* of [`a_b`](https://a.example)
+
+| Region | Share |
+|:-------|------:|
+| South  | 6 * 1 |
+"""
+
 
 @pytest.fixture
 def chats(tmp_path: Path):
@@ -28,7 +38,7 @@ def test_every_word_is_looked_for_in_names_and_in_what_is_still_said(chats):
     one, two = chats
     one.add({"Umsatz Süd.csv": "a"})
     for chat in chats:
-        chat.play([says("work", "The SOUTH has the smallest share.")])
+        chat.play([says("work", ANSWER)])
         chat.ask("What about the south?")
     two.call("WorkbenchRename", new_name="South 2025")
     two.call(
@@ -39,7 +49,7 @@ def test_every_word_is_looked_for_in_names_and_in_what_is_still_said(chats):
     hits = found(one, "south")
     said = [(one["workbench_id"], one["role"], one["excerpt"]) for one in hits["messages"]]
     assert said == [
-        (one.id, "agent", "The SOUTH has the smallest share."),
+        (one.id, "agent", "Shares The SOUTH has 2*3 = 6 of a_b Region · Share South · 6 * 1"),
         (one.id, "person", "What about the south?"),
     ]
     assert [bench["name"] for bench in hits["workbenches"]] == ["South 2025"]

@@ -41,7 +41,10 @@ def status_of(chat, turn_id: str) -> str:
     return str(chat.shop.workshops.book.state(chat.id).turns[turn_id].status)
 
 
-@pytest.mark.rule("W5.14", "W5.1", "W12.2")
+HOUR_MS = 3_600_000
+
+
+@pytest.mark.rule("W5.14", "W5.1", "W12.2", "U3.20")
 def test_a_turn_that_takes_two_hours_is_paused_and_goes_on(tmp_path):
     clock = FixedClock()
     options = {"model.default": "scripted:demo"}
@@ -65,8 +68,13 @@ def test_a_turn_that_takes_two_hours_is_paused_and_goes_on(tmp_path):
         assert (done["status"], done["has_draft"]) == ("paused", False)
         assert (error["code"], error["reason"]) == ("LIMIT_EXCEEDED", "turn_time_limit")
         asked = [request.purpose.value for request in wire.requests]
+        clock.move(5 * HOUR_MS)  # nobody is there
         again = chat.run(question)
         assert (again["status"], again["turn_id"]) == ("complete", done["turn_id"])
+        answer = shop.workshops.book.state(chat.id).records[again["message_id"]]
+        took = answer.metadata["job_elapsed_ms"]
+        assert isinstance(took, int)
+        assert 2 * HOUR_MS < took < 3 * HOUR_MS
         assert chat.draft() == BOTH
         later = [request.purpose.value for request in wire.requests][len(asked) :]
         assert "research" not in later  # it was finished: no call, no write

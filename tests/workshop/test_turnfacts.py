@@ -14,9 +14,9 @@ from backshop.base.ids import MessageId, TurnId
 from backshop.workshop import TurnFacts, evidence, mention, told
 from backshop.workshop.answers import facts_of
 from backshop.workshop.conversation import events, fold, turn_facts
+from backshop.workshop.conversation.change_count import Counted, counted
 from backshop.workshop.conversation.state import WorkshopState
 from backshop.workshop.conversation.turn_facts import (
-    Counted,
     EditDropped,
     FileChanged,
     ItemFact,
@@ -351,7 +351,7 @@ def test_facts_become_words_in_one_place():
         "5 files were changed:",
         "- a.xlsx (modified, 2 cell changes)",
         "- b.bin (added, 9 bytes)",
-        "- c.bin (modified, 1 → 2 bytes)",
+        "- c.bin (modified, 1 byte → 2 bytes)",
         "- d.txt",
         "- and 1 more",
         "1 of 6 items done.",
@@ -452,7 +452,7 @@ def test_a_cell_whose_value_and_formula_changed_is_counted_once():
         "totals": {"changed": 3},
     }
 
-    assert [(one.what, one.count) for one in evidence.counted(report)] == [("cell", 2)]
+    assert [(one.what, one.count) for one in counted(report)] == [("cell", 2)]
 
 
 def found(chat, number: int) -> dict[str, Any]:
@@ -537,7 +537,7 @@ def test_counts_of_an_effect_report_are_by_kind_and_true_where_its_list_is_cut(
     listed = [{"kind": kind, "where": f"x{at}"} for at, kind in enumerate(kinds)]
     report = {"changed": listed, "totals": {"changed": total}}
 
-    assert [(one.what, one.count) for one in evidence.counted(report)] == expected
+    assert [(one.what, one.count) for one in counted(report)] == expected
 
 
 @pytest.mark.rule("W11.20", "F16.16")
@@ -545,7 +545,19 @@ def test_a_cell_is_counted_once_whatever_of_it_changed_and_however_long_the_list
     listed = [{"kind": "cell", "where": f"S!A{row}", "aspect": "formula"} for row in range(200)]
     report = {"changed": listed, "totals": {"changed": 801, "cells": 400}}
 
-    assert [(one.what, one.count) for one in evidence.counted(report)] == [("cell", 400)]
+    assert [(one.what, one.count) for one in counted(report)] == [("cell", 400)]
+
+    listed[-1] = {"kind": "sheet", "where": "S", "aspect": "added"}
+    assert [(one.what, one.count) for one in counted(report)] == [("cell", 400), ("sheet", 1)]
+
+
+@pytest.mark.rule("W11.20")
+def test_the_order_that_follows_from_new_slides_is_no_change_of_its_own():
+    order = {"kind": "slide", "where": "slide order", "aspect": "structure"}
+    new = [{"kind": "slide", "where": f"slide {n}", "aspect": "added"} for n in (4, 5)]
+
+    assert [one.count for one in counted({"changed": [*new, order]})] == [2]
+    assert [one.count for one in counted({"changed": [order]})] == [1]
 
 
 @pytest.mark.rule("W11.20", "F24.10", "F3.3")

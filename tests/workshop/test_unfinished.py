@@ -11,6 +11,7 @@ from tests.conftest import PROOF
 from tests.workshop.conftest import Step, calls, plan, says, write
 
 from backshop.base.limits import IMPLEMENT_TURNS_MAX
+from backshop.models.loop.model_turn import FAILING_MAX
 
 TABLE = "name\nend\n"
 TOLD = "Do not make these writes again"
@@ -222,6 +223,8 @@ def test_sixty_writes_in_one_answer_are_cut_to_fifty_and_stay(table):
 @pytest.mark.rule("W8.3", "W23.16")
 def test_calls_over_the_cap_of_an_answer_fail_neither_research_nor_the_turn(table):
     many = calls("research", 1, *(look(n) for n in range(58)))
-    table.play([many, *script()])
+    missing = [("read_file", {"path": f"missing-{n}.csv"}) for n in range(FAILING_MAX - 1)]
+    failed = [calls("research", turn, one) for turn, one in enumerate(missing, 2)]
+    table.play([many, *failed, *script()])
 
-    assert table.ask()["status"] == "complete"
+    assert table.ask()["status"] == "complete"  # one failure more would have ended it

@@ -6,7 +6,9 @@ import pytest
 from tests.workshop.conftest import Chat, says, story
 
 from backshop.app import Backshop
+from backshop.models import EgressCompleted, EgressSent
 from backshop.prompts import MarkdownSection, Prompt, Session
+from backshop.store import NewEvent, Part, Plan
 
 
 @pytest.mark.rule("M13.4")
@@ -130,3 +132,29 @@ def test_a_run_tells_its_calls_one_by_one_and_another_run_none(chat: Chat):
     assert used["usage"] == turn["usage"]
     none = chat.shop.call("WorkshopGetRunUsage", {"run_id": "run_none"})
     assert (none["calls"], none["by_call"]) == (0, [])
+
+
+@pytest.mark.rule("M13.7")
+def test_a_call_that_left_the_machine_says_how_long_its_provider_took(chat: Chat):
+    chat.call("WorkshopSetFlow", flow="rpi")
+    chat.play(story(("b.txt", "b\n")), "planned")
+    chat.ask("Write b.txt")
+    [row] = chat.shop.call("RailsRunsList", {})["runs"]
+    run, stream = row["runId"], f"bench:{chat.id}"
+    called = [one.fact for one in chat.shop.store.read(stream) if one.kind == "model.called"][-1]
+    sent = EgressSent(
+        call_id="call_1",
+        kind="model",
+        provider_id="openai",
+        host="api.example",
+        consent_mode="ask",
+        purpose="summary",
+        bytes_out=1,
+        run_id=run,
+    )
+    ended = EgressCompleted(call_id="call_1", status="ok", duration_ms=1500)
+    facts = [NewEvent(one, dedupe_key=f"x{at}") for at, one in enumerate((sent, ended, called))]
+    chat.shop.store.append(Plan((Part(stream, tuple(facts)),)))
+
+    by_call = chat.shop.call("WorkshopGetRunUsage", {"run_id": run})["by_call"]
+    assert [one.get("took_ms") for one in by_call] == [None] * (len(by_call) - 1) + [1500]

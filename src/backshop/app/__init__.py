@@ -12,10 +12,10 @@ from .operation.doctor import examine
 from .operation.engine import Engine, Onboarding, SettingInfo, SettingsSet
 from .operation.log import attach, begin, layout_of
 from .operation.secret_file import secret_of
-from .operation.server import Server, running
+from .operation.server import Server, running, servers
 from .operation.upload import Parcels
 from .people import people as sharing
-from .people.invitation import INVITE_DAYS, UserInvite
+from .people.invitation import INVITE_DAYS, UserInvite, UserInviteWithdraw
 from .people.login_link import COOKIE_DAYS, OWNER, Links
 from .people.people import People, Role
 from .people.quota import one_request
@@ -65,6 +65,7 @@ __all__ = [
     "Subscription",
     "TokenThrottle",
     "UserInvite",
+    "UserInviteWithdraw",
     "answer",
     "attach",
     "begin",
@@ -81,6 +82,7 @@ __all__ = [
     "running",
     "save",
     "secret_of",
+    "servers",
     "sharing",
     "unknown_environment",
     "wait_s",

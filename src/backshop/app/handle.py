@@ -6,6 +6,7 @@ are the typed values behind the JSON of the other doors.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -265,12 +266,24 @@ class BenchWorkshop:
             found += page.files
         return found
 
-    def add(self, *paths: str | Path) -> Added:
-        """Add copies of files and folders of this machine to Published."""
+    def add(self, *paths: str | Path, on_conflict: str = "reject") -> Added:
+        """Add copies of files and folders of this machine to Published.
+
+        `on_conflict` is for names that are there: `reject`, `skip`, `keep_both`, `replace` (B6.6).
+        What cannot be copied for another reason than that it is not there is in the answer.
+
+        Raises:
+            NotFound: one of them is not there; nothing was added.
+        """
         from backshop.bench import Bench, requests
 
+        for one in map(Path, paths):
+            if not os.path.lexists(one.expanduser()):
+                raise NotFound(f"there is no file {one.name!r}", reason="not_found")
         sources = tuple(str(path) for path in paths)
-        wish = requests.WorkbenchFilesAdd(workbench_id=self.id, source_paths=sources)
+        wish = requests.WorkbenchFilesAdd(
+            workbench_id=self.id, source_paths=sources, on_conflict=on_conflict
+        )
         return self._ask(Bench.files_add, wish)
 
     def tool(self, name: str, **arguments: object) -> ToolResult:

@@ -76,3 +76,16 @@ def headline(text: str, max_chars: int) -> str:
     if len(words) <= max_chars:
         return words
     return words[: max_chars - 1].rsplit(" ", 1)[0] + "…"
+
+
+def size_text(size: int | None) -> str:
+    """Return a size for people: 1.4 MB."""
+    if size is None:
+        return "–"
+    amount = float(size)
+    for unit in ("bytes", "KB", "MB"):
+        if amount < 1000:
+            plain = "1 byte" if size == 1 else f"{size} bytes"
+            return plain if unit == "bytes" else f"{amount:.1f} {unit}"
+        amount /= 1024
+    return f"{amount:.1f} GB"

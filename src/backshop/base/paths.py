@@ -17,6 +17,16 @@ DEFAULT_MAX_DEPTH = 32
 TEMP_PREFIX = ".bs-tmp-"
 """How the name of a file begins that is being written and gets its own name when it is whole."""
 
+UNUSABLE = "this path cannot be used: "
+_WORDS = {
+    "path_too_long": f"it is longer than {PATH_MAX_BYTES} bytes",
+    "segment_too_long": f"a name in it is longer than {SEGMENT_MAX_BYTES} bytes",
+    "too_deep": "it goes through too many folders",
+    "empty": "it is empty",
+    "empty_segment": "a name in it is empty",
+    "trailing_space_or_dot": "a name in it ends with a space or a dot",
+}
+"""What is wrong with a path, where the name of the rule does not say it."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _BIDI = re.compile(r"[\u202a-\u202e\u2066-\u2069]")
 _FORBIDDEN = re.compile(r'[<>:"|?*]')
@@ -77,5 +87,5 @@ def _check_segment(segment: str) -> None:
 
 def _refuse_if(broken: bool, rule: str, found: str = "") -> None:
     if broken:
-        said = f"{rule.replace('_', ' ')} {found}".rstrip()
-        raise ValidationFailed(f"not a workbench path: {said}", reason="bad_path", detail=rule)
+        said = _WORDS.get(rule) or f"{rule.replace('_', ' ')} {found}".rstrip()
+        raise ValidationFailed(f"{UNUSABLE}{said}", reason="bad_path", detail=rule)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 Watcher = Callable[[str, int, int], None]
-"""Gets what is being done, how many of it are done, and how many there are."""
+"""Gets what is being done, how many of it are done, and how many there are; 0: nobody knows."""
 
 _WATCHER: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
 

@@ -24,6 +24,7 @@ from .answers import (
     Opened,
     Published,
     Scope,
+    WrittenSince,
     acted,
 )
 from .audit.note import Noted
@@ -187,6 +188,7 @@ __all__ = [
     "Vouched",
     "Weights",
     "Workspace",
+    "WrittenSince",
     "acted",
     "choose_contents",
     "choose_lines",

@@ -12,9 +12,11 @@ from .requests import LimitValues
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Created:
-    """A new workbench."""
+    """A new workbench; where `reuse` was asked for, perhaps one that was there already."""
 
     workbench_id: str
+    created: bool | None = None
+    """Said of `reuse` alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,12 +84,23 @@ class RoundInfo:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenSince:
+    """A file of the Draft that was written after something, and what wrote it."""
+
+    path: str
+    agent: str | None = None
+    """As events name it (T1.6); None for a person, or where it was not recorded."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ChangesAsked:
     """What the person asked for about the Draft, and nobody has taken up yet (W24.10)."""
 
     message_id: str
     text: str
     asked_at: str
+    written_since: tuple[WrittenSince, ...] = ()
+    """What was written after it with plain tools, the first hundred: it may be done (W24.12)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

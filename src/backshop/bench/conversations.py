@@ -34,8 +34,8 @@ class ConversationPort(Protocol):
         """Say what is true of the work that made the Draft (W11.20)."""
         ...
 
-    def unanswered(self, state: BenchState) -> ChangesAsked | None:
-        """Say what was asked for about the Draft that nobody has taken up."""
+    def unanswered(self, state: BenchState) -> tuple[ChangesAsked, ...]:
+        """Say what was asked for about the Draft that nobody has taken up, oldest first."""
         ...
 
     def asked(self, state: BenchState) -> str | None:
@@ -70,9 +70,9 @@ class NoConversations:
         """Say nothing."""
         return Vouched()
 
-    def unanswered(self, state: BenchState) -> ChangesAsked | None:
+    def unanswered(self, state: BenchState) -> tuple[ChangesAsked, ...]:
         """Say nothing."""
-        return None
+        return ()
 
     def asked(self, state: BenchState) -> str | None:
         """Say nothing."""

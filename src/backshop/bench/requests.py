@@ -16,10 +16,14 @@ class BenchRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkbenchCreate:
-    """Make an empty workbench."""
+    """Make an empty workbench; with `reuse` one of that name that is there will do."""
 
     name: str = ""
     profile: str | None = None
+    reuse: bool = False
+
+
+SAMPLE_NAME = "Sample Workbench"  # of the first; a number follows in that of later ones
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

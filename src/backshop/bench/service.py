@@ -69,7 +69,7 @@ from .review.discussion import Discussion
 from .review.file_diff import Diff, Differ
 from .review.look import look_into
 from .review.reference import reference_of
-from .review.viewer import Viewer
+from .review.viewer import Picture, Viewer
 from .settings import BenchSettings
 
 
@@ -328,6 +328,15 @@ class Bench:
         )
         return self.differ.best(self.differ.between(*pair, path), asked)
 
+    def glance(self, bench_id: str, version: str, path: str, since: str | None = None) -> Picture:
+        """Return a small picture of a file in a version: of what changed in it since another."""
+        hint = None
+        if since is not None:
+            other = None if version == "PUBLISHED" else version
+            pair = checkpoint.two_trees(self.desk, bench_id, since, other)
+            hint = self.differ.focus_between(*pair, paths.bench_path(path))
+        return self.viewer.glance(bench_id, version, path, hint)
+
     def checkpoint_restore(self, request: requests.CheckpointRestore) -> Restored:
         """Bring a checkpoint back; a failure is noted."""
         if request.dry_run:
@@ -349,13 +358,15 @@ class Bench:
         began = reference_of(draft, request.since).tree
         look = look_into(self.desk, self.formats, began, draft.tree)
         vouched = self.conversations.vouch(state)
+        asked = self.conversations.unanswered(state)
         first = tuple(dict.fromkeys((*vouched.first, *first_look.told(look))))
         return replace(
             found,
             draft_facts=(*first, *vouched.rest),
             draft_facts_first=len(first) or None,
             subject=self.conversations.subject(state),
-            request=self.conversations.unanswered(state),
+            request=asked[-1] if asked else None,
+            requests=asked,
         )
 
     def review_get_entry(self, request: view_request.ReviewPath) -> ChangeEntry:

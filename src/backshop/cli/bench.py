@@ -13,8 +13,9 @@ import click
 
 from backshop.base.acting import who
 from backshop.base.codec import encode
+from backshop.base.labels import RECOVERY
 
-from .door import Door, DoorGroup, clean, pass_door, table, write_lines
+from .door import Door, DoorGroup, clean, pass_door, remember_bench, table, word, write_lines
 from .folder_text import state_lines
 
 if TYPE_CHECKING:
@@ -33,7 +34,9 @@ if TYPE_CHECKING:
 Facade = TypeVar("Facade")
 Asked = TypeVar("Asked")
 Answered = TypeVar("Answered")
-BENCH = click.argument("bench", metavar="BENCH")
+
+
+BENCH = click.argument("bench", metavar="BENCH", callback=remember_bench)
 FLOWS = ("auto", "rpi", "compat")
 _SHOWN = 20  # paths of edited files in one line
 _WHY = {
@@ -77,13 +80,30 @@ def bench_group() -> None:
 @bench_group.command()
 @click.argument("name", default="")
 @click.option("--profile", default="standard", help="classic, standard or large.")
+@click.option("--reuse", is_flag=True, help="Take the one of that name, if there is one.")
 @pass_door
-def create(door: Door, name: str, profile: str) -> None:
+def create(door: Door, name: str, profile: str, reuse: bool) -> None:
     """Make an empty workbench called NAME."""
     from backshop.bench import Bench, requests  # loaded when needed (S2.4)
 
-    wish = requests.WorkbenchCreate(name=name, profile=profile)
-    door.ask(Bench.create, wish, lambda made: made.workbench_id)
+    wish = requests.WorkbenchCreate(name=name, profile=profile, reuse=reuse)
+    with door.shop() as shop:
+        made = shop.ask(Bench.create, wish)
+        door.show(made, lambda one: one.workbench_id)
+        if name and not reuse:
+            _tell_namesakes(door, shop, name)
+
+
+def _tell_namesakes(door: Door, shop: Backshop, name: str) -> None:
+    """Say that a name alone stands for nothing any more where another workbench has it too."""
+    from backshop.app import every_bench  # loaded when needed (S2.4)
+
+    others = sum(one.name == name for one in every_bench(shop.ask, include_trash=False)) - 1
+    if others > 0:
+        door.tell(
+            f"{others} other workbench(es) are called {word(name)} too: name this one by its id;"
+            f" `backshop bench create {word(name)} --reuse` takes the one that is there"
+        )
 
 
 @bench_group.command("list")
@@ -118,6 +138,7 @@ def _opened(found: Opened, bench: str) -> list[str]:
         f"generation {info.published_generation}",
         f"draft    {found.draft.state}",
         f"health   {found.health}",
+        *(f"put right: {RECOVERY.get(one, clean(one))}" for one in found.recovery),
         *edited("Published", found.outside_changes, bench),
         *edited("Draft", found.draft.outside_changes, bench),
         *([] if found.folder is None else state_lines(found.folder, info.workbench_id)),
@@ -129,8 +150,8 @@ def edited(name: str, paths: Sequence[str], bench: str) -> list[str]:
     if not paths:
         return []
     ways = {
-        "Published": f"bench repair {bench} --published adopt|restore",
-        "Draft": f"draft rescan {bench} --adopt|--revert",
+        "Published": f"bench repair {word(bench)} --published adopt|restore",
+        "Draft": f"draft rescan {word(bench)} --adopt|--revert",
     }
     shown = ", ".join(clean(path) for path in paths[:_SHOWN])
     more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
@@ -183,7 +204,7 @@ def delete(door: Door, bench: str, yes: bool) -> None:
     with door.shop() as shop:
         bench_id = bench_of(shop, bench)
         if not yes:
-            door.confirm(f"Delete {bench_id}?")
+            door.confirm(f"Delete {bench_id}?", "deleting a workbench")
         wish = requests.WorkbenchDelete(workbench_id=bench_id, confirm=bench_id)
         done = shop.ask(Bench.delete, wish)
     door.show(done, lambda _: f"deleted; `backshop bench undelete {bench_id}` takes it back")

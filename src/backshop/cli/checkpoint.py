@@ -46,7 +46,8 @@ def checkpoint_list(door: Door, bench: str) -> None:
         )
         for one in found.checkpoints
     ]
-    door.show(found, lambda _: table(rows, ("id", "when", "what", "who", "files")))
+    shown = table(rows, ("id", "when", "what", "who", "files")) if rows else "no checkpoint yet"
+    door.show(found, lambda _: shown)
 
 
 @checkpoint.command("create")
@@ -110,6 +111,7 @@ def checkpoint_pin(door: Door, bench: str, checkpoint_id: str, off: bool) -> Non
 @click.option("--file", "path", metavar="PATH", help="Only this file; all else stays as it is.")
 @click.option("--dry-run", is_flag=True, help="Only say what would change.")
 @click.option("--write-folder", is_flag=True, help="Write it into the followed folder too.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
 @pass_door
 def checkpoint_restore(
     door: Door,
@@ -118,13 +120,24 @@ def checkpoint_restore(
     path: str | None,
     dry_run: bool,
     write_folder: bool,
+    yes: bool,
 ) -> None:
-    """Bring a checkpoint back; what is there now is kept as another one."""
+    """Bring a checkpoint back; what is there now is kept as another one.
+
+    A person is shown what changes and asked; where there is no terminal, --yes says that it is
+    meant.
+    """
     from backshop.bench import Bench, requests  # loaded when needed (S2.4)
 
     wish = partial(
         requests.CheckpointRestore, path=path, dry_run=dry_run, write_folder=write_folder
     )
+    if not (yes or dry_run):
+        door.require_person("restoring")
+        first = partial(wish, dry_run=True)
+        shown = _ask(door, bench, Bench.checkpoint_restore, first, checkpoint_id=checkpoint_id)
+        click.echo("\n".join(_restored(shown)), err=True)
+        door.confirm("Bring this back?", "restoring")
     done = _ask(door, bench, Bench.checkpoint_restore, wish, checkpoint_id=checkpoint_id)
     door.show(done, lambda value: "\n".join(_restored(value)))
     if not dry_run and not write_folder and done.folder_behind:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
+from shlex import quote
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -33,6 +34,10 @@ class Door:
 
     home: Path | None = None
     as_json: bool = False
+    bench: str | None = None
+    """The workbench as it was typed, for commands that a refusal proposes."""
+    report: Callable[[Exception, Door], None] = lambda error, _: click.echo(error, err=True)
+    """Says what failed, for a command that goes on all the same."""
     _told: set[str] = field(default_factory=set)
 
     def config(self) -> Config:
@@ -102,10 +107,13 @@ class Door:
         if not self.has_person:
             raise NobodyToAsk(f"{what} needs a person who agrees, and nobody can be asked here")
 
-    def confirm(self, question: str) -> None:
-        """Ask a person before something is deleted; a program has to say `--yes`."""
-        if self.as_json:
-            raise click.UsageError("with --json nobody can be asked; say --yes")
+    def confirm(self, question: str, what: str) -> None:
+        """Ask a person before something is done; a program has to say `--yes`.
+
+        Raises:
+            NobodyToAsk: as `require_person`.
+        """
+        self.require_person(what)
         click.confirm(question, abort=True, err=True)
 
     def show(self, value: Shown, human: Callable[[Shown], str]) -> None:
@@ -215,9 +223,22 @@ def door(ctx: click.Context) -> Door:
 pass_door = click.make_pass_decorator(Door, ensure=True)
 
 
+def remember_bench(ctx: click.Context, _: click.Parameter, value: str) -> str:
+    """Keep the workbench as it was typed, for commands that a refusal proposes (S4.8)."""
+    door(ctx).bench = value
+    return value
+
+
 def is_terminal() -> bool:
     """Say whether a person is watching: colour and progress are for them only."""
     return sys.stdout.isatty()
+
+
+def coloured(text: str, colour: str | None) -> str:
+    """Return text in a colour, for somebody who watches and wants any (`NO_COLOR`)."""
+    return (
+        click.style(text, fg=colour) if is_terminal() and not os.environ.get("NO_COLOR") else text
+    )
 
 
 def table(rows: Sequence[tuple[str, ...]], headings: tuple[str, ...]) -> str:
@@ -233,6 +254,16 @@ def table(rows: Sequence[tuple[str, ...]], headings: tuple[str, ...]) -> str:
 def clean(text: str) -> str:
     """Return text that cannot move the cursor or colour the terminal."""
     return "".join(char if char.isprintable() else "\ufffd" for char in text)
+
+
+def one_line(text: str) -> str:
+    """Return a text of several lines as one."""
+    return " ".join(text.split())
+
+
+def word(text: str) -> str:
+    """Return a name or a path as one word of a command that can be pasted (S4.8)."""
+    return quote(clean(text))
 
 
 def clean_lines(text: str, indent: str = "") -> str:

@@ -23,8 +23,9 @@ from backshop.formats import (
     unsaid,
 )
 
-from .door import Door, DoorGroup, clean, clean_lines, is_terminal, pass_door, table, write_new
+from .door import Door, DoorGroup, clean, clean_lines, coloured, pass_door, table, write_new
 from .draft.also import also_lines, cell_text, line_texts, moved_from
+from .lookup.figure import figure, summary
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _MAX_ROWS = 20  # of a list in a map, for people
@@ -73,17 +74,25 @@ def map_(door: Door, /, path: Path, **dialect: Any) -> None:
 @click.option("--chunk", "chunk_index", type=int, help="A chunk the map lists, from 0.")
 @click.option("--sheet", help="Sheet of a workbook.")
 @click.option("--range", "range", help="Cells of a sheet, like A1:E50.")
-@click.option("--cells", help="values, formulas, both, or notes (notes and links).")
+@click.option(
+    "--cells",
+    help="values, formulas, both, rules (of formats and validation), or notes (and links).",
+)
 @click.option("--section", help="Heading or number of a document's section.")
-@click.option("--paragraphs", help="Paragraphs of a section, like 3-9.")
-@click.option("--slide", "slide_index", type=int, help="Slide, from 0.")
+@click.option("--paragraphs", help="Paragraphs, from 0, like 3-9.")
+@click.option("--slide", type=click.IntRange(min=1), help="Slide, from 1 as PowerPoint counts.")
+@click.option("--slide-index", type=int, help="The same, from 0 as agents and maps count.")
 @click.option("--pages", help="Pages of a PDF, like 1,4-6.")
 @click.option("--line", "line_start", type=int, help="First line, from 1.")
 @click.option("--lines", "line_count", type=int, help="How many lines.")
 @click.option("--char-offset", type=int, help="Where in a very long line to go on.")
 @pass_door
-def read(door: Door, /, path: Path, **selector: Any) -> None:
+def read(door: Door, /, path: Path, slide: int | None, **selector: Any) -> None:
     """Print a part of PATH as text, and how to read on."""
+    if slide is not None:
+        if selector["slide_index"] not in (None, slide - 1):
+            raise click.UsageError("--slide and --slide-index name different slides")
+        selector["slide_index"] = slide - 1
     with _formats(door) as formats:
         part = formats.read(formats.source(path), Selector(**selector))
     door.show(part.to_json(path.name), lambda value: clean_lines(str(value["text"])))
@@ -93,7 +102,7 @@ def read(door: Door, /, path: Path, **selector: Any) -> None:
         where = f" ({clean(warning.where)})" if warning.where else ""
         click.echo(f"note: {warning.code}{where}", err=True)
     if part.chunk_info.next is not None:
-        options = " ".join(f"{_option(k)} {v}" for k, v in part.chunk_info.next.given().items())
+        options = " ".join(_option(k, v) for k, v in part.chunk_info.next.given().items())
         here, total = part.chunk_info.chunk_index, part.chunk_info.total_chunks
         click.echo(f"chunk {here} of {total}; go on with: {clean(options)}", err=True)
 
@@ -198,10 +207,12 @@ def _pictured(value: Mapping[str, Json]) -> str:
     return "\n".join(map(clean, said))
 
 
-def _option(name: str) -> str:
-    spelled = {"chunk_index": "chunk", "slide_index": "slide", "line_start": "line"}
+def _option(name: str, value: object) -> str:
+    if name == "slide_index" and isinstance(value, int):
+        return f"--slide {value + 1}"
+    spelled = {"chunk_index": "chunk", "line_start": "line"}
     spelled["line_count"] = "lines"
-    return "--" + spelled.get(name, name.replace("_", "-"))
+    return f"--{spelled.get(name, name.replace('_', '-'))} {value}"
 
 
 def _outline(value: Mapping[str, Json]) -> str:
@@ -240,6 +251,8 @@ def _brief(item: Json) -> str:
         return "yes"
     if isinstance(item, str):
         text = item
+    elif isinstance(item, float):
+        text = figure(item)
     elif _is_rows(item):
         assert isinstance(item, Sequence)
         text = f"{len(item)} listed"
@@ -254,11 +267,12 @@ def _brief(item: Json) -> str:
 
 def _result(value: Mapping[str, Any]) -> str:
     """Return rows as a table, and how many there are in all."""
+    columns = value["columns"]
     rows = [
-        tuple("" if cell is None else _brief(cell) or str(cell) for cell in row)
+        tuple("" if cell is None else _brief(cell) or str(cell) for cell in summary(columns, row))
         for row in value["rows"]
     ]
-    body = table(rows, tuple(clean(str(name)) for name in value["columns"]))
+    body = table(rows, tuple(clean(str(name)) for name in columns))
     return f"{body}\n({value['row_count']} of {value['total_row_count']} rows)"
 
 
@@ -267,19 +281,15 @@ def _unified(found: TextDiff, before: Source, after: Source) -> str:
         return f"too large to compare: about +{found.added} -{found.removed} lines"
     if not found.hunks:
         return "no differences" + (f" in lines ({', '.join(found.flags)})" if found.flags else "")
-    paint: Callable[[str, str], str] = _painted if is_terminal() else lambda text, _: text
     lines = [f"--- {clean(before.name)}", f"+++ {clean(after.name)}"]
     for hunk in found.hunks:
         old, new = f"-{hunk.old_start},{hunk.old_count}", f"+{hunk.new_start},{hunk.new_count}"
         lines.append(f"@@ {old} {new} @@")
         lines += [
-            paint(_SIGNS[line.type] + clean_lines(line.text), line.type) for line in hunk.lines
+            coloured(_SIGNS[line.type] + clean_lines(line.text), _COLOURS.get(line.type))
+            for line in hunk.lines
         ]
     return "\n".join(lines)
-
-
-def _painted(text: str, kind: str) -> str:
-    return click.style(text, fg=_COLOURS.get(kind))
 
 
 def _listed(cells: Mapping[str, Any], name: str) -> Sequence[Mapping[str, Any]]:

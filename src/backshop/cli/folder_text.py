@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from shlex import quote
 from typing import TYPE_CHECKING
 
 from backshop.base.labels import FOLDER_REASONS
 
-from .door import clean
+from .door import clean, word
 
 if TYPE_CHECKING:
     from backshop.bench import FolderState, FolderWritten
@@ -26,11 +25,11 @@ def state_lines(found: FolderState, bench: str, *, whole: bool = False) -> list[
     if found.to_write_count:
         lines.append(f"         {found.to_write_count} file(s) are still to be written:")
         lines += _listed(found.to_write, found.to_write_count, "~")
-        lines.append(f"         `backshop folder write {bench}` writes them")
+        lines.append(f"         `backshop folder write {word(bench)}` writes them")
     for one in found.conflicts:
         lines.append(f"         conflict at {clean(one.path)}: {IN_THE_WAY[one.became]}")
     if found.conflicts:
-        lines.append(f"         `backshop folder settle {bench} PATH --keep theirs|ours`")
+        lines.append(f"         `backshop folder settle {word(bench)} PATH --keep theirs|ours`")
     if found.outside_count:
         lines.append(f"         {found.outside_count} file(s) were changed by others:")
         for other in found.outside[:_SHOWN]:
@@ -54,14 +53,16 @@ def left_alone_lines(found: FolderState, bench: str) -> list[str]:
         f"  {_taking(found, bench)} takes that over into Published",
     ]
     if gone:
-        place = quote(clean(found.folder or found.name))
-        lines.append(f"  `backshop bench extract {bench} {place} PATH…` puts removed files back")
+        place = word(found.folder or found.name)
+        lines.append(
+            f"  `backshop bench extract {word(bench)} {place} PATH…` puts removed files back"
+        )
     return lines
 
 
 def _taking(found: FolderState, bench: str) -> str:
     paths = " PATH…" if found.reason == "emptied" else ""  # all of it is not taken unnamed (B23.15)
-    return f"`backshop folder take {bench}{paths}`"
+    return f"`backshop folder take {word(bench)}{paths}`"
 
 
 IN_THE_WAY = {

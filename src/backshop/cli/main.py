@@ -34,6 +34,7 @@ LAZY = {
     "retry": ("workshop:retry", "Go on with a turn that stopped, or try it again."),
     "revise": ("workshop:revise", "Ask for changes of a Draft that waits."),
     "rewind": ("workshop:rewind", "Go back to an earlier message, files included."),
+    "search": ("lookup.search:search", "Find workbenches, files and messages by words."),
     "send": ("workshop:send", "Ask the agent to do something in a workbench."),
     "checkpoint": ("checkpoint:checkpoint", "States of Published that can be brought back."),
     "comment": ("draft.comment:comment", "Remark on what a Draft changes."),
@@ -83,6 +84,21 @@ SETTINGS = {  # where `open_settings` leads, by the code of the error
     "PROVIDER_AUTH_FAILED": "`backshop provider set-key PROVIDER`",
     "PROVIDER_NOT_CONFIGURED": "`backshop provider set-key PROVIDER`",
 }
+_MODES = frozenset(("chat_only", "discard_draft", "restore_published"))  # of a rewind (W15)
+_LISTS = {  # tools that a suggestion to an agent names, as a person calls them
+    "list_workflows": "`backshop workflow list`",
+    "RailsSessionsList": "`backshop session list`",
+}
+NEXT = {  # what helps, by the reason of an error that offers no action
+    "no_draft": "`backshop send BENCH TEXT` lets the agent begin one",
+    "bad_category": "`backshop context list BENCH` names them",
+    "unknown_model": "`backshop model list` names them",
+}
+CONFIRMED = {  # how one agrees, by the reason of CONFIRMATION_REQUIRED
+    "confirm_deletions": WAYS["confirm_deletions"],
+    "confirm_overwrite": "`--overwrite` replaces it",
+    "draft_changed": "`backshop review BENCH` shows it as it is now",
+}
 RECONCILE = "`backshop draft reconcile BENCH --keep theirs|ours|both`"  # B9.16
 
 
@@ -109,7 +125,7 @@ class Stopped(BackshopError):
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command line and return its exit code: 0 done, 1 refused or failed, 2 usage."""
-    state = Door()
+    state = Door(report=_report)
     try:
         code = _run(argv, state)
     except click.exceptions.Exit as done:
@@ -147,6 +163,13 @@ def _keep_log(state: Door) -> None:
         attach(home, "error", layout_of(home))
 
 
+def _about(way: str, state: Door) -> str:
+    """Return a command with the workbench the person named, ready to be pasted (S4.8)."""
+    from .door import word
+
+    return way if state.bench is None else way.replace("BENCH", word(state.bench))
+
+
 def _report(error: Exception, state: Door) -> None:
     from backshop.app import fault_of  # loaded only when something failed
 
@@ -166,15 +189,23 @@ def _report(error: Exception, state: Door) -> None:
         click.echo("  hint: " + "; ".join(clean(str(hint)) for hint in hints), err=True)
     if choices := details.get("choices"):
         if "keep_theirs" in choices:
-            click.echo(f"  choose: {RECONCILE}", err=True)
+            click.echo(f"  choose: {_about(RECONCILE, state)}", err=True)
+        elif _MODES.issuperset(choices):
+            click.echo("  choose: " + ", or ".join(f"--mode {one}" for one in choices), err=True)
         else:
             click.echo("  choose: " + ", ".join(clean(str(one)) for one in choices), err=True)
     if suggestion := details.get("suggestion"):
-        told = clean(str(suggestion)).replace("list_workflows", "`backshop workflow list`")
+        told = clean(str(suggestion))
+        for name, way in _LISTS.items():
+            told = told.replace(name, way)
         click.echo(f"  next: {told}", err=True)
     code = details.get("error_code") or details.get("code")
-    known = WAYS | ({"open_settings": SETTINGS[code]} if code in SETTINGS else {})
-    if ways := [known[action] for action in details.get("actions", ()) if action in known]:
-        click.echo("  next: " + ", or ".join(ways), err=True)
     reason = details.get("reason")
+    known = WAYS | ({"open_settings": SETTINGS[code]} if code in SETTINGS else {})
+    if reason in CONFIRMED:  # the code alone stands for several things to agree to
+        known = {"confirm_deletions": CONFIRMED[reason]}
+    if reason in NEXT:
+        click.echo(f"  next: {_about(NEXT[reason], state)}", err=True)
+    if ways := [known[action] for action in details.get("actions", ()) if action in known]:
+        click.echo("  next: " + ", or ".join(_about(one, state) for one in ways), err=True)
     click.echo(f"  ({code}{': ' + reason if reason else ''})", err=True)

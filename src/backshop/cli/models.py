@@ -10,7 +10,8 @@ import click
 
 from backshop.base.command import NOTHING
 
-from .door import Door, DoorGroup, clean, pass_door, table
+from .bench import BENCH
+from .door import Door, DoorGroup, clean, pass_door, table, word
 
 if TYPE_CHECKING:
     from backshop.models.requests import (
@@ -65,7 +66,19 @@ def set_key(door: Door, name: str) -> None:
     else:
         key = sys.stdin.readline()
     wish = requests.SetApiKey(provider_id=name, api_key=key.strip())
-    door.ask(Providers.set_api_key, wish, lambda done: f"{name}: {done.status}")
+    with door.shop() as shop:
+        done = shop.ask(Providers.set_api_key, wish)
+        known = shop.ask(Providers.status, NOTHING).providers
+    why = next((one.last_error for one in known if one.provider_id == name), None)
+    door.show(done, lambda one: f"{name}: {one.status}" + (_unchecked(name, why) if why else ""))
+
+
+def _unchecked(name: str, why: str) -> str:
+    """Say that a key is kept though nobody could be asked about it (M3.2)."""
+    return (
+        f"\nthe key is kept, but it could not be checked ({clean(why)});"
+        f" `backshop provider test {word(name)}` checks it again"
+    )
 
 
 @provider.command("move-keys")
@@ -253,7 +266,7 @@ def consent() -> None:
 
 
 @consent.command("list")
-@click.argument("bench")
+@BENCH
 @click.option(
     "--model", "model_id", help="For which model; the one this workbench uses if left out."
 )
@@ -274,7 +287,7 @@ def list_consent(door: Door, bench: str, model_id: str | None, sent: bool) -> No
 
 
 @consent.command()
-@click.argument("bench")
+@BENCH
 @click.option(
     "--model", "model_id", help="For which model; the one this workbench uses if left out."
 )
@@ -298,7 +311,7 @@ def grant(door: Door, bench: str, model_id: str | None) -> None:
 
 
 @consent.command()
-@click.argument("bench")
+@BENCH
 @click.option("--provider", "provider_id", help="Only this provider.")
 @click.option("--model", "model_id", help="Only this model.")
 @pass_door
@@ -334,9 +347,13 @@ def _key(one: ProviderStatus) -> str:
 
 
 def _status(found: ConsentStatus) -> str:
-    word = "may leave" if found.consented else "may NOT leave yet"
+    if found.provider_id == "scripted":
+        return f"{found.model_id} is a script on this machine: nothing leaves, nobody has to agree"
+    if not found.asked:
+        return f"{found.model_id} stays on this machine; not asked for (consent.for_local)"
+    said = "may leave" if found.consented else "may NOT leave yet"
     kept = ", kept" if found.persisted else ""
-    head = f"{found.model_id} at {found.host or 'this machine'}: {word} ({found.mode}{kept})"
+    head = f"{found.model_id} at {found.host or 'this machine'}: {said} ({found.mode}{kept})"
     new = set(found.new_items)
     rows = [("new" if one.path in new else "", one.path, f"{one.size:,}") for one in found.files]
     rows += [("new" if one in new else "", one, "context") for one in found.context]

@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from backshop.base.codec import encode
 from backshop.base.command import Nothing
-from backshop.base.errors import ValidationFailed
+from backshop.base.errors import NotFound, ValidationFailed
 
-from .door import Door, DoorCommand, DoorGroup, pass_door, table
+from .bench import BENCH
+from .door import Door, DoorCommand, DoorGroup, clean, pass_door, table
+from .serve import WEB_PORT
 
 if TYPE_CHECKING:
     from backshop.app import Backshop, sharing
@@ -73,9 +76,68 @@ def remove(door: Door, user_id: str, yes: bool) -> None:
     with people_of(door) as shop:
         found = resolved(shop, user_id)
         if not yes:
-            door.confirm(f"End the access of {user_id}?")
+            door.confirm(f"End the access of {user_id}?", "ending somebody's access")
         gone = shop.ask(People.user_remove, sharing.UserRemove(user_id=found))
         door.show(gone, lambda _: f"{user_id} is gone")
+
+
+@user.command()
+@click.argument("name")
+@click.option("--bench", help="A workbench that they may use.")
+@click.option("--role", type=click.Choice(["read", "write", "publish"]), help="What they may do.")
+@pass_door
+def invite(door: Door, name: str, bench: str | None, role: str | None) -> None:
+    """Make a link that lets NAME in, once, within 7 days; it is printed once."""
+    from backshop.app import People, UserInvite  # loaded when needed (S2.4)
+
+    if (bench is None) is not (role is None):
+        raise click.UsageError("--bench and --role go together")
+    with people_of(door) as shop:
+        bench_id = None if bench is None else shop.bench_id(bench)
+        made = shop.ask(People.invite, UserInvite(name=name, workbench_id=bench_id, role=role))
+        site = str(shop.config["web.public_url"] or f"http://127.0.0.1:{WEB_PORT}").rstrip("/")
+        link = f"{site}/join?token={made.token}"
+        door.show(
+            {**encode(made), "link": link},
+            lambda _: (
+                f"{link}\n{made.invite_id} is good until {made.expires_at}\n"
+                f"Give the link to {clean(name)} now: it is not kept and cannot be shown again. The"
+                " web app has to run under that address (`backshop serve`)."
+            ),
+        )
+
+
+@user.command()
+@pass_door
+def invites(door: Door) -> None:
+    """List the invitations that nobody has taken up."""
+    from backshop.app import People  # loaded when needed (S2.4)
+
+    with people_of(door) as shop:
+        found = shop.ask(People.invite_list, Nothing())
+        rows = [
+            (one.invite_id, one.name, one.expires_at, one.role or "", one.workbench_id or "")
+            for one in found.invites
+        ]
+        names = ("invitation", "name", "good until", "role", "workbench")
+        door.show(found, lambda _: table(rows, names) if rows else "no invitation waits")
+
+
+@user.command()
+@click.argument("invite_id", metavar="INVITATION")
+@pass_door
+def withdraw(door: Door, invite_id: str) -> None:
+    """Make the link of INVITATION (its id, or the name it is for) worth nothing."""
+    from backshop.app import People, UserInviteWithdraw  # loaded when needed (S2.4)
+
+    with people_of(door) as shop:
+        waiting = shop.ask(People.invite_list, Nothing()).invites
+        named = [one.invite_id for one in waiting if one.name == invite_id]
+        if not named and not invite_id.startswith("inv_"):
+            raise NotFound(f"nobody called {invite_id!r} is invited", reason="not_found")
+        wish = UserInviteWithdraw(invite_id=named[0] if named else invite_id)
+        gone = shop.ask(People.invite_withdraw, wish)
+        door.show(gone, lambda _: "withdrawn; its link lets nobody in")
 
 
 @user.command()
@@ -93,7 +155,7 @@ def logout(door: Door, user_id: str | None) -> None:
 
 
 @click.command(cls=DoorCommand)
-@click.argument("bench")
+@BENCH
 @click.argument("user_id", metavar="USER", required=False)
 @click.argument("role", type=click.Choice(["read", "write", "publish", "none"]), required=False)
 @pass_door

@@ -31,10 +31,7 @@ class Bar:
         if now - self._begun < _AFTER_S or now - self._drawn < _EVERY_S:
             return
         self._drawn, self._is_there = now, True
-        part = min(done / total, 1.0) if total else 0.0
-        full = round(part * _WIDTH)
-        bar = "#" * full + "-" * (_WIDTH - full)
-        self._out.write(f"\r\x1b[2K[{bar}] {part:4.0%} {what} {done}/{total}")
+        self._out.write(f"\r\x1b[2K{_drawn(what.replace('_', ' '), done, total)}")
         self._out.flush()
 
     def clear(self) -> None:
@@ -53,6 +50,15 @@ class Bar:
                 yield
         finally:
             self.clear()
+
+
+def _drawn(what: str, done: int, total: int) -> str:
+    """Return the line; work whose end nobody knows has no share of it that is done (S4.10)."""
+    if not total:
+        return f"{what} {done}…" if done else f"{what}…"
+    part = min(done / total, 1.0)
+    full = round(part * _WIDTH)
+    return f"[{'#' * full}{'-' * (_WIDTH - full)}] {part:4.0%} {what} {done}/{total}"
 
 
 class _Behind:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,14 +16,38 @@ from backshop.base.canon import parse
 from backshop.base.codec import decode, encode
 from backshop.base.errors import BackshopError
 
-from .door import Door, DoorGroup, clean, clean_lines, given, pass_door, read_text, table
+from .door import (
+    Door,
+    DoorGroup,
+    clean,
+    clean_lines,
+    given,
+    one_line,
+    pass_door,
+    read_text,
+    table,
+    word,
+)
 
 if TYPE_CHECKING:
     from backshop.app import Backshop
-    from backshop.rails import answers, run_view, runs_view, studio_answers
+    from backshop.rails import (
+        answers,
+        run_view,
+        runs_view,
+        session_view,
+        studio_answers,
+        waiting_view,
+    )
 
 _MODES = ("guided", "full_auto_stop_on_user_deps", "full_auto_never_stop")
 _RISKS = ("conservative", "balanced", "aggressive")
+_SENT = {  # how an agent is told to send something, and the option that gives it (R7)
+    re.compile(r"[Ss]end output\.artifacts = \[(.+)\](?=, every <)"): "--artifact",
+    re.compile(r'[Ss]end output = \{"notesMarkdown": "(.+)"\}(?=, the <)'): "--notes",
+    re.compile(r"[Ss]end context = (\{.+\})(?=, (?:the|every) <)"): "--context",
+}
+_CONTEXT_CHARS = 280
 _FOLDER = click.Path(path_type=Path, file_okay=False, exists=True)
 
 
@@ -100,9 +128,11 @@ def start(
 @click.option("--context", type=Json(), help="External inputs that changed.")
 @_output_options
 @_mode_options
+@click.pass_context
 @pass_door
 def continue_(
     door: Door,
+    ctx: click.Context,
     run_ref: str,
     ack: str | None,
     done: bool,
@@ -128,6 +158,8 @@ def continue_(
         else:
             found = shop.call("continue_workflow", {"ackToken": ack, **content})
         door.show(found, _step)
+    if ack is not None and _read(found).kind == "blocked":
+        ctx.exit(1)
 
 
 @run.command()
@@ -150,9 +182,21 @@ def checkpoint(door: Door, run_ref: str, notes: str | None, artifacts: tuple[Any
 @click.argument("run_ref", metavar="RUN")
 @pass_door
 def show(door: Door, run_ref: str) -> None:
-    """Show the pending step of RUN and what happened so far."""
+    """Show the pending step of RUN, what was handed in for it, and what happened so far."""
+    from backshop.rails import Studio  # loaded when needed (S2.4)
+    from backshop.rails import studio_requests as requests
+
     with door.shop() as shop:
-        door.show(shop.call("continue_workflow", {"stateToken": _place(shop, run_ref)}), _step)
+        answer = shop.call("continue_workflow", {"stateToken": _place(shop, run_ref)})
+        node: run_view.NodePage | None = None
+        if answer.get("blockers"):
+            request = requests.RunGet(run_id=_read(answer).session.run_id, limit=1)
+            tip = shop.ask(Studio.run_get, request).preferred_tip or ""
+            node = shop.ask(Studio.node_get, requests.NodeGet(node_id=tip))
+            while node.node_kind == "checkpoint":  # it waits with the attempt above
+                node = shop.ask(Studio.node_get, requests.NodeGet(node_id=node.lineage[-2]))
+        told = _with_context(answer, node) if door.as_json else answer
+        door.show(told, partial(_step, node=node))
 
 
 @run.command()
@@ -326,33 +370,85 @@ def _read(answer: dict[str, object]) -> answers.Execution:
     return decode(answers.Execution, answer)
 
 
-def _step(recorded: dict[str, object]) -> str:
+def _with_context(answer: dict[str, object], node: run_view.NodePage | None) -> dict[str, object]:
+    """Return an answer with the context that was handed in for the step (R10.17)."""
+    if node is None or not node.handed_context:
+        return answer
+    handed = answer.get("handedIn")
+    known = handed if isinstance(handed, dict) else {}
+    return {**answer, "handedIn": {**known, "context": dict(node.handed_context)}}
+
+
+def _step(recorded: dict[str, object], node: run_view.NodePage | None = None) -> str:
     answer = _read(recorded)
     place = answer.session
     lines = [f"{place.workflow_id}  {place.resume_ref}"]
     for entry in answer.recap.entries if answer.recap else ():
         lines += [f"  {clean(entry.title)}: {clean_lines(entry.notes_markdown[:200], '    ')}"]
+    for said in answer.person_said or ():
+        lines += [f"you said ({said.input_id} {said.decision}): {clean(said.words)}"]
     for blocker in answer.blockers or ():
         lines += [f"blocked: {clean(blocker.message)}"]
-        lines += [f"  fix: {clean(blocker.suggested_fix)}"] if blocker.suggested_fix else []
+        if blocker.suggested_fix:
+            lines += [f"  fix: {clean(_by_hand(blocker.suggested_fix, place.resume_ref))}"]
     if answer.preferences.wished:
         lines += [f"the agent asks for: {', '.join(map(str, answer.preferences.wished.values()))}"]
     lines += [f"warning: {clean(one.message)}" for one in answer.warnings]
     lines += [f"gap ({one.severity}): {clean(one.summary)}" for one in answer.gaps]
+    lines += [_output_text(one) for one in node.outputs if one.is_current] if node else []
+    lines += _context_lines(node.handed_context if node else None)
     pending = answer.pending
     if pending is None:
         return "\n".join([*lines, "complete"])
     lines += ["", f"{clean(pending.title)} [{pending.step_id}]", ""]
     lines += [clean_lines(pending.prompt.rstrip("\n"))]
-    lines += ["", f"then: backshop run continue {place.resume_ref} --notes '…'"]
+    lines += ["", f"then: backshop run continue {place.resume_ref} {_handing(pending)}"]
     return "\n".join(lines)
+
+
+def _handing(pending: answers.PendingStep) -> str:
+    """Return the options that hand in what the step has to have."""
+    contract = pending.output_contract
+    if contract is None or not contract.required:
+        return "--notes '…'"
+    return f"--artifact {word(json.dumps(contract.example, ensure_ascii=False))}"
+
+
+def _by_hand(fix: str, ref: str) -> str:
+    """Return what an agent is told to send as a person at the terminal gives it (S4.8)."""
+    for wanted, option in _SENT.items():
+        if found := wanted.search(fix):
+            fix = fix.replace(found[0], f"give {option} {word(found[1])}")
+    return fix.replace("with the tokens of this answer", f"to `backshop run continue {ref}`")
+
+
+def _output_text(one: session_view.OutputRow) -> str:
+    """Return what was handed in, whole: who approves it has to see it (R10.16)."""
+    text = one.full_markdown or one.notes_markdown or one.content or ""
+    return f"handed in ({one.kind or 'notes'}):\n  {clean_lines(text.rstrip(), '  ')}"
+
+
+def _context_lines(handed: Mapping[str, object] | None) -> list[str]:
+    """Return the context that was handed in, whole: it is approved with the rest (R10.17)."""
+    if not handed:
+        return []
+    rows = (f"  {clean(key)}: {clean(_json(value))}" for key, value in handed.items())
+    return ["handed in (context; null takes a key away):", *rows]
+
+
+def _beginning(text: str) -> str:
+    return text if len(text) <= _CONTEXT_CHARS else text[: _CONTEXT_CHARS - 1] + "…"
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _runs(found: runs_view.RunsFound) -> str:
     if not found.runs:
         return "no runs"
     rows = [
-        (one.resume_ref, one.status, one.agent or "", one.last_activity, one.title or "")
+        (one.resume_ref, one.status, one.agent or "", one.last_activity, one_line(one.title or ""))
         for one in found.runs
     ]
     return table(rows, ("run", "status", "agent", "last activity", "title"))
@@ -367,12 +463,28 @@ def _waiting(found: studio_answers.WaitingListed) -> str:
             one.kind,
             one.input.id if one.input else "",
             one.since,
-            one.title or "",
-            one.text,
+            one_line(one.title or ""),
+            one_line(one.text),
         )
         for one in found.waiting
     ]
-    return table(rows, ("run", "waits with", "input", "since", "title", "what"))
+    lines = [table(rows, ("run", "waits with", "input", "since", "title", "what"))]
+    handed = [line for one in found.waiting for line in _handed_lines(one)]
+    lines += dict.fromkeys(handed)  # of one run several things may wait
+    lines += ["`backshop run show RUN` shows all that was handed in."] if handed else []
+    return "\n".join(lines)
+
+
+def _handed_lines(one: waiting_view.Waiting) -> list[str]:
+    """Return the beginning of what was handed in; context on a line of its own (R10.17)."""
+    lines = []
+    if one.handed_in:
+        lines += [f"{one.resume_ref} handed in: {clean(one_line(one.handed_in))}"]
+    for key, value in (one.handed_context or {}).items():
+        lines += [f"{one.resume_ref} context: {clean(_beginning(f'{key} = {_json(value)}'))}"]
+    if one.input and one.input.is_early:
+        lines += [f"{one.resume_ref}: nothing handed in yet; approve what the agent hands in"]
+    return lines
 
 
 def _graph(found: run_view.RunGraph) -> str:

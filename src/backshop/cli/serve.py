@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,11 +31,31 @@ WEB_PORT = 8421
     help="Port to listen on; 0 takes a free one.",
 )
 @click.option("--no-browser", is_flag=True, help="Print the login link and open nothing.")
+@click.option(
+    "--link",
+    is_flag=True,
+    help="Print one more login link for the server that runs already, and exit.",
+)
 @pass_door
-def serve(door: Door, host: str, port: int, no_browser: bool) -> None:
+def serve(door: Door, host: str, port: int, no_browser: bool, link: bool) -> None:
     """Run the web app and print the link that lets a browser in, once."""
-    with door.shop(door="web") as shop:
-        run_web(shop, host=host, port=port, browser=not no_browser)
+    with door.shop(door="cli" if link else "web") as shop:
+        if link:
+            _further_link(door, shop, host, port)
+        else:
+            run_web(shop, host=host, port=port, browser=not no_browser)
+
+
+def _further_link(door: Door, shop: Backshop, host: str, port: int) -> None:
+    """Print a link for one more browser; where what is printed is kept, where it is (S7.2)."""
+    from backshop.web import further_link  # loaded when needed (S2.4)
+
+    made = further_link(shop, host=host, port=port)
+    if is_kept(shop.config):
+        told = written_secret(shop.config.home, "login.link", made)
+        door.show({"path": str(told)}, lambda value: f"the link is in {value['path']}")
+    else:
+        door.show({"link": made}, lambda value: str(value["link"]))
 
 
 def run_web(shop: Backshop, *, host: str, port: int, browser: bool) -> None:
@@ -52,7 +74,10 @@ def run_web(shop: Backshop, *, host: str, port: int, browser: bool) -> None:
 
             webbrowser.open(link)
 
-    serve_web(shop, host=host, port=port, announce=announce)
+    try:
+        serve_web(shop, host=host, port=port, announce=announce)
+    except KeyboardInterrupt:  # the way to end it
+        click.echo("Stopped.", err=True)
 
 
 def is_kept(config: Config) -> bool:
@@ -95,13 +120,16 @@ def written_secret(home: Path, name: str, text: str) -> Path:
 @pass_door
 def mcp(door: Door, http: bool, port: int, bench_id: str | None, tools: str | None) -> None:
     """Serve the product's tools to an agent over the Model Context Protocol."""
+    gc.disable()  # until the tools are loaded: of what loading makes nothing is garbage (S6.23)
     from backshop.mcp import TOKEN_FILE, Toolbox, serve_http, serve_stdio
 
     sets = tuple(tools.split(",")) if tools else ("rails", *(("bench",) if bench_id else ()))
     offering = Toolbox(door.home, tool_sets=sets, bench_id=bench_id)
     if not http:
-        serve_stdio(offering)
+        if not serve_stdio(offering, partial(_tell, door)):
+            raise click.exceptions.Exit(1)
         return
+    gc.enable()
 
     def announce(address: str, token: str) -> None:
         click.echo(f"MCP server: {address}", err=True)
@@ -120,6 +148,11 @@ def mcp(door: Door, http: bool, port: int, bench_id: str | None, tools: str | No
         public_url=config["web.public_url"],
         trusted_proxies=config["web.trusted_proxies"],
     )
+
+
+def _tell(door: Door, error: Exception) -> None:
+    """Say on standard error why there are no tools: standard output is the client's (S6.22)."""
+    door.report(error, Door(home=door.home))
 
 
 @click.command(cls=DoorCommand)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +18,7 @@ from .door import (
     clean,
     clean_lines,
     given,
+    one_line,
     pass_door,
     read_text,
     table,
@@ -23,8 +26,9 @@ from .door import (
 )
 
 if TYPE_CHECKING:
-    from backshop.rails import session_view, studio_answers
+    from backshop.rails import Rails, session_view, studio_answers
 
+_BARE = re.compile(r"[a-z2-7]{8,}")
 _FOLDER = click.Path(path_type=Path, file_okay=False, exists=True)
 
 
@@ -76,9 +80,31 @@ def session_start(door: Door, title: str | None, workspace: Path | None) -> None
 @click.option("--workspace", type=_FOLDER, help="Prefer work of this project.")
 @pass_door
 def resume(door: Door, query: str | None, workspace: Path | None) -> None:
-    """Find earlier work by words, or simply the most recent."""
-    request = given(query=query, workspacePath=str(workspace.absolute()) if workspace else None)
-    door.call("resume_session", request, _candidates)
+    """Find earlier work: by words, by its short ref (r-…), run or session id, or the most recent.
+
+    A ref or an id may be given by its beginning.
+    """
+    request = given(workspacePath=str(workspace.absolute()) if workspace else None)
+    with door.shop() as shop:
+        if query is not None:
+            request |= _named(shop.rails, query.strip())
+        door.show(shop.call("resume_session", request), _candidates)
+
+
+def _named(rails: Rails, text: str) -> dict[str, str]:
+    """Return what a person looks for: one session, one run, or work by words (S4.7)."""
+    from backshop.rails import RailsError  # loaded by now (S2.4)
+
+    if text.startswith("sess_"):
+        return {"sessionId": rails.session_id(text)}
+    if text.startswith(("run_", "r-")):
+        return {"runId": rails.run_id(text)}
+    if _BARE.fullmatch(text):  # an id without its first letters, or a word
+        with suppress(RailsError):
+            return {"sessionId": rails.session_id(text)}
+        with suppress(RailsError):
+            return {"runId": rails.run_id(text)}
+    return {"query": text}
 
 
 @session.command()
@@ -156,7 +182,7 @@ def delete(door: Door, session_id: str, yes: bool) -> None:
     with door.shop() as shop:
         found = shop.rails.session_id(session_id)
         if not yes:
-            door.confirm(f"Delete {clean(found)} for good?")
+            door.confirm(f"Delete {clean(found)} for good?", "deleting a session")
         request = SessionDelete(session_id=found, confirm=found)
         gone = shop.ask(Studio.session_delete, request)
         door.show(gone, lambda deleted: f"deleted {deleted.session_id}")
@@ -180,7 +206,7 @@ def _sessions(found: studio_answers.SessionsListed) -> str:
             one.status if one.health == "healthy" else one.health,
             one.current_step_id or "",
             one.last_activity or "",
-            one.title or "",
+            one_line(one.title or ""),
         )
         for one in found.sessions
     ]
@@ -189,10 +215,10 @@ def _sessions(found: studio_answers.SessionsListed) -> str:
 
 def _session(found: session_view.SessionPage) -> str:
     rows = [
-        (one.run_id, one.resume_ref, one.workflow_id, one.status, one.title or "")
+        (one.run_id, one.resume_ref, one.workflow_id, one.status, one_line(one.title or ""))
         for one in found.run_list
     ]
-    text = f"{found.session_id}  {clean(found.title or '')}  {found.health}"
+    text = f"{found.session_id}  {clean(one_line(found.title or ''))}  {found.health}"
     if rows:
         text += "\n" + table(rows, ("run", "resume ref", "workflow", "status", "title"))
     for note in found.notes:
@@ -209,8 +235,8 @@ def _candidates(value: dict[str, object]) -> str:
             one.resume_ref or one.session_id,
             one.status,
             one.pending_step_id or "",
-            ", ".join(one.why_matched),
-            one.title or "",
+            ", ".join(one.why_matched).replace("_", " "),
+            one_line(one.title or ""),
         )
         for one in decode(answers.Resumed, value).candidates
     ]

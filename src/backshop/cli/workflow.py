@@ -15,7 +15,7 @@ from backshop.base.codec import decode
 from backshop.base.command import Nothing
 
 from .bench import BENCH, bench_of
-from .door import Door, DoorGroup, clean, clean_lines, given, pass_door, read_text, table
+from .door import Door, DoorGroup, clean, clean_lines, coloured, given, pass_door, read_text, table
 
 if TYPE_CHECKING:
     from backshop.rails import Finding, answers, definitions, run_view
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _FOLDER = click.Path(path_type=Path, file_okay=False, exists=True)
 _WATCH_S = 0.5
 _ROLES = {"changed": "changed", "created": "made", "read": "read"}
+_CONFIRMED = {"none": "", "human": "your approval"}  # any other is asked for in the agent's chat
 _COLOURS = {"error": "red", "warning": "yellow"}
 
 
@@ -256,7 +257,7 @@ def delete(
     from backshop.rails import Definitions, definitions  # loaded when needed (S2.4)
 
     if not yes:
-        door.confirm(f"Delete {clean(workflow_id)}?")
+        door.confirm(f"Delete {clean(workflow_id)}?", "deleting a workflow")
     into = _into(is_project, workspace)
     request = given(workflowId=workflow_id, expectedHash=expected, **into)
     door.ask(Definitions.workflow_delete, decode(definitions.WorkflowDelete, request), _deleted)
@@ -333,7 +334,7 @@ def _outline(steps: Any, depth: int) -> Iterator[str]:
     for step in steps:
         marks = [
             "sometimes" if step.get("conditional") else "",
-            "confirmation" if step.get("confirmation", "none") != "none" else "",
+            _CONFIRMED.get(step.get("confirmation", "none"), "the agent asks"),
             step.get("contractRef", ""),
             _loop(step["loop"]) if "loop" in step else "",
         ]
@@ -357,7 +358,7 @@ def _validated(found: definitions.WorkflowValidated) -> str:
 def _findings(findings: Sequence[Finding | answers.FoundProblem]) -> str:
     lines = []
     for one in findings:
-        code = click.style(one.code, fg=_COLOURS.get(one.severity))
+        code = coloured(one.code, _COLOURS.get(one.severity))
         code = code if sys.stdout.isatty() else one.code
         lines.append(f"  {code} {clean(one.pointer or '/')}: {clean(one.message)}")
         if one.fix:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,7 +21,7 @@ from backshop.base.system.interrupt import interrupts
 
 from .bench import BENCH, FLOWS
 from .bench import ask as ask_about
-from .door import Door, DoorCommand, clean, clean_lines, fact_lines, pass_door, write_lines
+from .door import Door, DoorCommand, clean, clean_lines, fact_lines, pass_door, word, write_lines
 from .draft.review import changed_lines, proof_lines
 from .folder import offer
 
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
         Undone,
     )
 
-ENDED_WELL = ("complete", "canceled")
+ENDED_WELL = ("complete", "canceled")  # what such a turn changed can be looked at
 INPUTS = click.option(
     "--input",
     "inputs",
@@ -76,7 +75,7 @@ def send(
     say = partial(_say, text, ask=ask, workflow=workflow, flow=flow, inputs=named)
     with door.shop() as shop:
         done = _turn(door, shop, shop.workshop(bench), bench, say)
-    if done.status not in ENDED_WELL:
+    if done.status != "complete":
         ctx.exit(1)
 
 
@@ -169,7 +168,10 @@ def cancel(door: Door, bench: str) -> None:
 def rewind(
     door: Door, bench: str, message: str, mode: str | None, dry_run: bool, yes: bool
 ) -> None:
-    """Go back to MESSAGE (an id, or -1, -2 … counted from the end), files included."""
+    """Go back to MESSAGE, files included: an id of `history`, or -1, -2 … its records from the end.
+
+    Where files were published since, a person is asked what becomes of them; a program says --mode.
+    """
     with door.shop() as shop:
         at = shop.workshop(bench)
         message_id = _message(at, message)
@@ -179,11 +181,14 @@ def rewind(
             return
         effects = shown.effects
         must_choose = mode is None and effects and effects.choices  # refused, with the choices
-        if not yes and not must_choose and effects and effects.discarded_count:
+        if not yes and must_choose and effects and door.has_person:
             click.echo(_effects(shown), err=True)
-            door.confirm("Go back?")
+            mode = _chosen(effects.choices)
+        elif not yes and not must_choose and effects and effects.discarded_count:
+            click.echo(_effects(shown), err=True)
+            door.confirm("Go back?", "going back")
         done = at.rewind(message_id, mode=mode)
-        door.show(done, lambda v: _proved(f"went back over {v.discarded_count} records", v))
+        door.show(done, lambda v: _proved(f"went back over {v.discarded_count} record(s)", v))
         offer(door, shop, at.id, done.folder_behind if done.restored_checkpoint_id else 0)
 
 
@@ -203,20 +208,47 @@ def redo(door: Door, bench: str) -> None:
 @click.argument("text", default="")
 @click.option("--ask", is_flag=True, help="Only a question about the Draft; change nothing.")
 @click.option("--model", help="Let this model answer, this once.")
+@click.option(
+    "--for-agent", is_flag=True, help="Leave it to your agent over MCP; nothing answers it here."
+)
 @click.pass_context
 @pass_door
 def revise(
-    door: Door, ctx: click.Context, bench: str, text: str, ask: bool, model: str | None
+    door: Door,
+    ctx: click.Context,
+    bench: str,
+    text: str,
+    ask: bool,
+    model: str | None,
+    for_agent: bool,
 ) -> None:
     """Ask for changes of the Draft that waits in BENCH; the agent makes them in it."""
+    if for_agent:
+        _leave(door, bench, text, is_alone=not ask and model is None)
+        return
 
     def say(at: BenchWorkshop) -> Answer:
         return at.request_changes(text, ask=ask, model=model, origin="cli")
 
     with door.shop() as shop:
         done = _turn(door, shop, shop.workshop(bench), bench, say, is_round=not ask)
-    if done.status not in ENDED_WELL:
+    if done.status != "complete":
         ctx.exit(1)
+
+
+def _leave(door: Door, bench: str, text: str, *, is_alone: bool) -> None:
+    """Record a request for changes for an agent outside, who finds it in review_draft (S6.27)."""
+    if not is_alone:
+        raise click.UsageError("--for-agent asks no model here; leave --ask and --model out")
+    from backshop.workshop import Workshop, requests  # loaded when needed (S2.4)
+
+    with door.shop() as shop:
+        wish = requests.RequestChanges(
+            workbench_id=shop.bench_id(bench), text=text, mode="agent", origin="cli"
+        )
+        sent = shop.ask(Workshop.request_changes, wish)
+        said = "recorded; tell your agent to call review_draft and take the request up"
+        door.show(sent, lambda _: said)
 
 
 @click.command(cls=DoorCommand)
@@ -235,7 +267,7 @@ def regenerate(
 
     with door.shop() as shop:
         done = _turn(door, shop, shop.workshop(bench), bench, again)
-    if done.status not in ENDED_WELL:
+    if done.status != "complete":
         ctx.exit(1)
 
 
@@ -247,7 +279,7 @@ def retry(door: Door, ctx: click.Context, bench: str) -> None:
     """Go on with the turn of BENCH that stopped, or try the one that failed again."""
     with door.shop() as shop:
         done = _turn(door, shop, shop.workshop(bench), bench, lambda at: at.retry())
-    if done.status not in ENDED_WELL:
+    if done.status != "complete":
         ctx.exit(1)
 
 
@@ -404,13 +436,13 @@ def _show(door: Door, done: Answer, streamed: str, bench: str, *, is_round: bool
         return
     show_answer(done, streamed)
     if done.status == "paused":
-        click.echo(f"\nIt can go on: backshop retry {quote(bench)}", err=True)
+        click.echo(f"\nIt can go on: backshop retry {word(bench)}", err=True)
     elif done.has_draft:
-        click.echo(f"\nThe changes wait in a Draft: backshop review {quote(bench)}", err=True)
+        click.echo(f"\nThe changes wait in a Draft: backshop review {word(bench)}", err=True)
         is_changed = done.facts is None or done.facts.files is None or bool(done.facts.files)
         if is_round and is_changed:
             click.echo(
-                f"What this changed in it: backshop review {quote(bench)} --since last", err=True
+                f"What this changed in it: backshop review {word(bench)} --since last", err=True
             )
 
 
@@ -458,6 +490,16 @@ def _too_far(place: int, count: int) -> str:
     return f"the conversation does not go back as far as {place}; {last}"
 
 
+def _chosen(choices: Sequence[str]) -> str:
+    """Ask what becomes of the files (W15); whoever says none of it goes nowhere."""
+    none = "no"
+    answers = click.Choice([*choices, none])
+    said = str(click.prompt("Go back?", type=answers, default=none, err=True))
+    if said == none:
+        raise click.Abort
+    return said
+
+
 def _proved(said: str, done: Undone | RedoDone) -> str:
     changed = done.changed
     return "\n".join([said, *changed_lines(changed), *proof_lines(changed, "as it was")])
@@ -472,7 +514,7 @@ def _effects(shown: Undone) -> str:
         "restore": "the Draft becomes what it was then",
         "discard": "the Draft goes",
     }
-    lines = [f"{effects.discarded_count} records are discarded", drafts[effects.draft]]
+    lines = [f"{effects.discarded_count} record(s) are discarded", drafts[effects.draft]]
     if effects.published_changed:
         lines.append("files were published or restored since then")
         lines += [f"would disappear: {clean(path)}" for path in effects.files_lost]

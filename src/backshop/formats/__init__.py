@@ -6,9 +6,10 @@ from backshop.base.place import FILE, Place
 
 from .cache_purge import forget
 from .canvas.face_folder import faces_folder
-from .cell_range import cells_in, remaining
+from .cell_range import cells_in, column_name, column_number, in_cells, remaining
 from .diff.line_diff import DiffLine, Hunk, RowChange, TableDiff, TextDiff
 from .diff.missing_result import why_uncomputed
+from .diff.part_diff import part_words
 from .diff.remainder import (
     in_pages,
     lines_said,
@@ -18,6 +19,7 @@ from .diff.remainder import (
     unsaid,
     without_facts,
 )
+from .diff.seen_cell import SeenCell, seen_cell
 from .errors import FormatError, fail, reasons
 from .find import Needle
 from .kind import TAIL_BYTES, FileKind, check_end, classify, kind_of_name
@@ -26,7 +28,7 @@ from .operation_guide import explained, operation_sheet
 from .package.archive import members
 from .picture.libreoffice import find_program
 from .picture.rendering import DRAWN, PageView, Preview
-from .place import parse_place, spelled
+from .place import for_people, parse_place, spelled
 from .protocol import (
     Applied,
     ChunkInfo,
@@ -52,29 +54,27 @@ from .warning import NOTED, Warn
 from .write.operation import named_files
 
 __all__ = [
-    "DRAWN",
-    "FILE",
-    "GROUPS",
-    "NOTED",
-    "SAMPLES",
-    "TAIL_BYTES",
     "Applied",
     "ChangeUnit",
     "ChunkInfo",
+    "DRAWN",
     "DialectWish",
     "DiffLine",
     "Effect",
     "Effects",
+    "FILE",
     "FileKind",
     "FormatError",
     "Formats",
     "Found",
+    "GROUPS",
     "Hunk",
     "Json",
     "JsonObject",
     "Kind",
     "Limits",
     "Map",
+    "NOTED",
     "Needle",
     "OpenTable",
     "OpsRequest",
@@ -84,20 +84,27 @@ __all__ = [
     "Read",
     "Relocated",
     "RowChange",
+    "SAMPLES",
+    "SeenCell",
     "Selector",
     "Source",
+    "TAIL_BYTES",
     "TableDiff",
     "TextDiff",
     "TextQuery",
     "Warn",
     "cells_in",
+    "column_number",
     "check_end",
+    "column_name",
     "classify",
     "explained",
     "faces_folder",
     "fail",
     "find_program",
+    "for_people",
     "forget",
+    "in_cells",
     "in_pages",
     "kind_of_name",
     "lines_said",
@@ -105,8 +112,10 @@ __all__ = [
     "named_files",
     "operation_sheet",
     "parse_place",
+    "part_words",
     "reasons",
     "remaining",
+    "seen_cell",
     "spelled",
     "told_sheets",
     "told_slides",

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from typing import TypeVar
+
+T = TypeVar("T")
 
 _COLUMNS = 16_384
 _RANGE = re.compile(r"(.*!)([A-Z]{1,3})([0-9]{1,7})(?::([A-Z]{1,3})([0-9]{1,7}))?", re.S)
 _MOST_CELLS = 200_000  # of one range that is looked at cell by cell
+_ENDS = ("row_start", "col_start", "row_end", "col_end")
 Rectangle = tuple[int, int, int, int]
 """First row, first column, last row, last column."""
 
@@ -100,6 +104,19 @@ def cells_in(place: str) -> int:
         return 1
     top, left, bottom, right = found[1]
     return (bottom - top + 1) * (right - left + 1)
+
+
+def in_cells(bounds: Mapping[str, T]) -> dict[str, T | str]:
+    """Return bounds whose rows and columns count from 0 as people name cells (F44.5).
+
+    What else stands beside them stays.
+    """
+    ends = [bounds.get(name) for name in _ENDS]
+    if not all(isinstance(one, int) for one in ends):
+        return dict(bounds)
+    top, left, bottom, right = (int(str(one)) + 1 for one in ends)
+    beside = {name: value for name, value in bounds.items() if name not in _ENDS}
+    return {**beside, "range": _named((top, left, bottom, right))}
 
 
 def _parsed(place: str) -> tuple[str, Rectangle] | None:

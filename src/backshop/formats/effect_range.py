@@ -13,7 +13,9 @@ RANGES_MAX = 40  # of one list; totals count on
 _CELL = re.compile(r"(.*!)([A-Z]{1,3})([0-9]{1,7})", re.S)
 _ROWS = re.compile(r"(.*!)([0-9]{1,7}):([0-9]{1,7})", re.S)
 _COLUMNS = re.compile(r"(.*!)([A-Z]{1,3}):([A-Z]{1,3})", re.S)
-_NUMBERED = re.compile(r"((?:body|slide) (?:.* )?)([0-9]{1,7})", re.S)
+_NUMBERED = re.compile(r"((?:paragraph|slide) (?:.* )?)([0-9]{1,7})", re.S)
+_OF_SLIDE = re.compile(r"slide ([0-9]{1,7})(?: shape ([0-9]{1,7})| shapes .*| notes)?", re.S)
+_OF_DECKS = frozenset({"slide", "shape", "notes"})
 _NAMED = frozenset(
     {"sheet", "part", "chart", "picture", "conditional format", "validation", "name"}
 )  # known by names: `Q1` and `Q2` are no neighbours
@@ -59,7 +61,15 @@ class EffectRange:
             said["now"] = self.first
         elif self.first or self.last:
             said |= {"first": self.first, "last": self.last}
-        return said
+        return said | self._fields()
+
+    def _fields(self) -> dict[str, str | int]:
+        """Return a slide, and a shape, by the fields that take them; words count from 1 (F44.2)."""
+        found = _OF_SLIDE.fullmatch(self.where) if self.kind in _OF_DECKS else None
+        if found is None or self.aspect == "removed":  # the number is another slide's now
+            return {}
+        fields: dict[str, str | int] = {"slide_index": int(found[1]) - 1}
+        return fields | ({"shape": int(found[2]) - 1} if found[2] else {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +142,7 @@ def _where(family: str, head: str, box: tuple[int, int, int, int]) -> str:
         case "column":
             return f"{head}{column_name(row1)}:{column_name(row2)}"
         case "numbered":
-            return f"{head}{row1}" if row1 == row2 else f"{head}{row1}-{row2}"
+            return f"{head}{row1}" if row1 == row2 else f"{head.rstrip()}s {row1}-{row2}"
     return head
 
 

@@ -194,7 +194,10 @@ def _check_content(ending: str, kind: Kind, head: bytes) -> None:
     else:
         fits = head.startswith(_SIGNATURES[ending])
     if not fits:
-        raise fail("content_mismatch", f"the content is not what the ending {ending!r} says")
+        words = (
+            f"the content is not what the ending {ending!r} says" if head else "the file is empty"
+        )
+        raise fail("content_mismatch", words)
 
 
 def _looks_textual(head: bytes) -> bool:

@@ -27,10 +27,33 @@ _FORMS: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = tuple(
             f"paragraph{_NUMBER} row{_NUMBER}(?: column{_NUMBER})?",
             ("paragraph", "table_row", "table_column"),
         ),
-        (f"slide{_NUMBER}(?: shape{_NUMBER})?", ("slide_index", "shape")),
+        (
+            rf"slide{_NUMBER}(?: \(slide_index{_NUMBER}\))?(?: shape{_NUMBER})?",
+            ("slide_index", "field", "shape"),
+        ),
         ("page" + _NUMBER, ("page",)),
     )
 )
+_SEVERAL = re.compile(r"slides [0-9]{1,9} ?[-–] ?[0-9]{1,9}|slide .* shapes .*", re.IGNORECASE)
+_FIELD = re.compile(r" \(slide_index [0-9]{1,9}\)")
+
+
+def for_people(text: str) -> str:
+    """Return a text that names slides by words and field, for people: by words alone (F44.2)."""
+    return _FIELD.sub("", text)
+
+
+_TEXT = ("line 12",)
+_EXAMPLES = {
+    Kind.XLSX: ("Sheet1!B4", "Sheet1!A1:F20"),
+    Kind.CSV: ("row 3", "line 12"),
+    Kind.DOCX: ("paragraph 7 (from 0)", "page 2"),
+    Kind.ODT: ("paragraph 7 (from 0)", "page 2"),
+    Kind.PPTX: ("slide 1", "slide 3 shape 2 (from 1)"),
+    Kind.PDF: ("page 2",),
+    Kind.IMAGE: ("page 1",),
+}
+"""How places are spelled in files of a kind, for who spelled one wrongly."""
 
 
 def spelled(place: Place) -> str:
@@ -55,8 +78,9 @@ def parse_place(text: str, kind: Kind) -> Place:
         rest, words = quoted[1].rstrip(), quoted[2].replace('""', '"')
     place = FILE if not rest else _sheet(rest) if kind is Kind.XLSX else _numbered(rest)
     if place is None:
-        forms = ("line 12", "row 3", "Sheet1!B4", "paragraph 7", "slide 3 shape 2", "page 2")
-        raise fail("bad_selector", f"{rest!r} is no place", hints=forms)
+        raise fail(
+            "bad_selector", f"{rest!r} is {_not_one(rest)}", hints=_EXAMPLES.get(kind, _TEXT)
+        )
     return replace(place, words=words)
 
 
@@ -71,6 +95,12 @@ def require_fields(place: Place, format_: str, allowed: Iterable[str]) -> None:
     if wrong:
         message = f"{', '.join(wrong)} has no meaning for {format_}"
         raise fail("bad_selector", message, hints=sorted(allowed))
+
+
+def _not_one(text: str) -> str:
+    if _SEVERAL.fullmatch(text):
+        return "several places: name one slide or one shape"
+    return "no place: slides and shapes count from 1" if text[:5].lower() == "slide" else "no place"
 
 
 def _where(place: Place) -> str:
@@ -119,6 +149,8 @@ def _numbered(text: str) -> Place | None:
         told = {name: int(one) for name, one in zip(names, found.groups(), strict=True) if one}
         if any(told.get(name, 1) < 1 for name in ("slide_index", "shape")):
             return None
+        if told.get("field", told.get("slide_index", 0) - 1) != told.get("slide_index", 0) - 1:
+            return None  # the two numbers of one slide name different ones
         return _counted(told)
     return None
 

@@ -32,10 +32,11 @@ from typing import Protocol, TypeAlias
 
 from backshop.base import limits as numbers
 
+from .cell_range import in_cells
 from .effect_range import RANGES_MAX, EffectRange, joined, joined_places
 from .warning import Warn
 
-MAP_VERSION = 2
+MAP_VERSION = 3
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 JsonObject: TypeAlias = Mapping[str, Json]
@@ -301,7 +302,7 @@ class Effect:
 
     `kind`: cell, row, column, sheet, chart, picture, conditional format, validation, note, link,
     name, paragraph, table, slide, shape, notes, line, style, part.
-    `where` addresses it (`Ledger!C7`, `body 12`, `slide 3`, `lines 4-9`, `xl/workbook.xml`);
+    `where` addresses it (`Ledger!C7`, `paragraph 12`, `slide 3`, `lines 4-9`, `xl/workbook.xml`);
     `aspect` says what differs: value, formula, style, structure, added, removed. `now` is what
     stands there after the write, short, where that is worth telling.
     """
@@ -465,6 +466,7 @@ class Applied:
         warnings = [warning.to_json() for warning in _joined_warnings(self.warnings)]
         told = {
             **self.to_json(),
+            "focus": None if self.focus is None else in_cells(self.focus),
             "warnings": warnings,
             "effects": self.effects.told.to_json(),
         }

@@ -10,7 +10,7 @@ from backshop.base.codec import compact, encode
 from backshop.base.errors import CODES, DEFAULT_AFTER_MS, ErrorInfo, Retry, RetryKind
 from backshop.base.ids import UserId
 
-from .offer import Called, OfferedTool
+from .offer import Called, OfferedTool, refusal
 
 if TYPE_CHECKING:
     from backshop.app import Backshop
@@ -48,7 +48,7 @@ def _offered(tool: Tool, seat: Outside, answer: Mapping[str, Any], admit: Admit)
                 result, entry_id = seat.call(tool, arguments)
         except Exception as error:  # the outermost handler of this door
             fault = fault_of(error, PHASE)
-            return Called((fault.message,), {"error": fault.envelope}, is_error=True)
+            return refusal(fault.message, fault.envelope)
         text = result.text()
         if not result.ok:
             return Called((text,), {"error": _envelope(result)}, is_error=True)
@@ -60,7 +60,7 @@ def _offered(tool: Tool, seat: Outside, answer: Mapping[str, Any], admit: Admit)
         title=tool.name.replace("_", " ").capitalize(),
         description=tool.description,
         input_schema=compact(tool.schema),
-        output_schema=dict(answer),
+        answer_schema=dict(answer),
         read_only=tool.effects == "read",
         idempotent=tool.effects == "read",
         call=call,

@@ -170,6 +170,7 @@ def serve_http(
     """
     import uvicorn  # loaded when a server is started
 
+    offering.tools()  # what stands in their way is said before anybody connects
     token = token_of(home)
     try:
         listening = socket.create_server(("127.0.0.1", port))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,6 +22,13 @@ class Called:
     """What it shows beside its text, for clients that take pictures (W26.6)."""
 
 
+def refusal(message: str, envelope: Mapping[str, Any]) -> Called:
+    """Return a refusal: its text says what its envelope says that a reader can use (S6.21)."""
+    said = {key: envelope[key] for key in ("suggestion", "reason", "hints") if envelope.get(key)}
+    text = f"{message}\n{json.dumps(said, ensure_ascii=False)}" if said else message
+    return Called((text,), {"error": dict(envelope)}, is_error=True)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfferedTool:
     """One tool as a client sees it."""
@@ -29,7 +37,8 @@ class OfferedTool:
     title: str
     description: str
     input_schema: dict[str, Any]
-    output_schema: dict[str, Any] | None
+    answer_schema: dict[str, Any]
+    """What the structured content of a call that was not refused is like; not listed (S6.20)."""
     read_only: bool
     idempotent: bool
     call: Callable[[Mapping[str, Any], UserId | None], Called] = field(repr=False)

@@ -20,18 +20,27 @@ from backshop.base.limits import CALL_TIMEOUT_S
 from backshop.base.telemetry import watch
 from backshop.base.tool_argument import find_tool, near
 
-from .offer import Called, OfferedTool
+from .offer import Called, OfferedTool, refusal
 from .roots import root_of
 from .toolbox import Toolbox
 
 USER = "backshop.user"  # where the HTTP door notes who sent a request
 AGENT_MAX_CHARS = 80
+PROBLEM = "backshop_problem"
+PROBLEM_MAX_CHARS = 500
+PROBLEM_TEXT = (
+    "Backshop cannot offer its tools now: {}\nTell the person; when it is put right, they connect"
+    " again."
+)
 _LOG = logging.getLogger("backshop.mcp")
 RAILS_INSTRUCTIONS = (
     "Workflows keep your work on course. Call list_workflows, then start_workflow; do each step "
     "and call continue_workflow with the tokens of the last answer. Tokens are opaque: send them "
     "back exactly as given. A suggested call is a form: replace every <…> by what is so. After a "
     "rewind or in a new window call resume_session."
+)
+PROBLEM_INSTRUCTIONS = (
+    f"If {PROBLEM} is the only tool there is, none of this works now: call it and tell the person."
 )
 BENCH_INSTRUCTIONS = (
     "The file tools work on one workbench of the person's files. Call list_files, then "
@@ -42,14 +51,19 @@ BENCH_INSTRUCTIONS = (
     "made with view_page. Look at the Draft with review_draft, then ask the person to review and "
     "publish. You cannot publish. What people remark on the Draft is in "
     "list_comments; answer with answer_comment. A request for changes in review_draft is yours to "
-    "take up: write with the file tools, or start wr.rpi without a goal."
+    "take up: start wr.rpi without a goal, whose end closes it. If you write with the file tools "
+    "alone it stays open; its written_since then says what is there: look before you do it again."
 )
 
 
 def instructions(offering: Toolbox) -> str:
-    """Return what a client tells its model about this server: of each tool set offered."""
+    """Return what a client tells its model about this server: of each tool set offered.
+
+    It is said before anything is loaded, so it cannot know yet whether there is a problem.
+    """
     parts = [RAILS_INSTRUCTIONS] if offering.has_rails else []
-    return " ".join([*parts, BENCH_INSTRUCTIONS] if offering.has_bench else parts)
+    parts += [BENCH_INSTRUCTIONS] if offering.has_bench else []
+    return " ".join([*parts, PROBLEM_INSTRUCTIONS])
 
 
 def build(offering: Toolbox) -> Server[Any]:
@@ -63,7 +77,7 @@ def build(offering: Toolbox) -> Server[Any]:
         context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
         tools = await _offered(offering)
-        tool = find_tool(params.name, tools.values())
+        tool = tools.get(PROBLEM) or find_tool(params.name, tools.values())
         if tool is None:
             close = "".join(f"; did you mean {one}?" for one in near(params.name, tools))
             raise MCPError(types.INVALID_PARAMS, f"there is no tool {params.name!r}{close}")
@@ -106,7 +120,7 @@ def agent_of(context: ServerRequestContext[Any, Any]) -> str:
 
 
 async def _offered(offering: Toolbox) -> dict[str, OfferedTool]:
-    """Return the tools; what stands in their way reaches the client in words (S5.3)."""
+    """Return the tools; of what stands in their way one that says so, which models see (S6.22)."""
     try:
         return await anyio.to_thread.run_sync(offering.tools)
     except Exception as error:  # the outermost handler of this door
@@ -114,7 +128,21 @@ async def _offered(offering: Toolbox) -> dict[str, OfferedTool]:
 
         fault = fault_of(error)
         _LOG.error("no tools can be offered: %s", fault.message)
-        raise MCPError(types.INTERNAL_ERROR, fault.message, fault.envelope) from None
+        return {PROBLEM: _problem(refusal(fault.message, fault.envelope))}
+
+
+def _problem(told: Called) -> OfferedTool:
+    """Return the tool that stands for all others where none can be offered."""
+    return OfferedTool(
+        name=PROBLEM,
+        title="What stands in the way",
+        description=PROBLEM_TEXT.format(told.texts[0][:PROBLEM_MAX_CHARS]),
+        input_schema={"type": "object", "properties": {}},
+        answer_schema={"type": "object"},
+        read_only=True,
+        idempotent=True,
+        call=lambda *_: told,
+    )
 
 
 async def _run(tool: OfferedTool, arguments: dict[str, Any], user: UserId | None) -> Called:
@@ -129,7 +157,7 @@ async def _run(tool: OfferedTool, arguments: dict[str, Any], user: UserId | None
         "suggestion": "Make the same call again; what it recorded is not recorded twice.",
         "retry": {"kind": "retryable_immediate"},
     }
-    return Called((f"TIMEOUT: {error['message']}",), {"error": error}, is_error=True)
+    return refusal(f"TIMEOUT: {error['message']}", error)
 
 
 def _watched(tool: OfferedTool, arguments: dict[str, Any], user: UserId | None) -> Called:
@@ -145,7 +173,6 @@ def _described(tool: OfferedTool) -> types.Tool:
         title=tool.title,
         description=tool.description,
         input_schema=tool.input_schema,
-        output_schema=tool.output_schema,
         annotations=types.ToolAnnotations(
             title=tool.title,
             read_only_hint=tool.read_only,
@@ -157,6 +184,7 @@ def _described(tool: OfferedTool) -> types.Tool:
 
 
 def _result(called: Called) -> types.CallToolResult:
+    """Return the answer; beside a picture stands text alone, else some clients leave it out."""
     content: list[types.ContentBlock] = [
         types.TextContent(type="text", text=text) for text in called.texts
     ]
@@ -165,6 +193,6 @@ def _result(called: Called) -> types.CallToolResult:
         content.append(types.ImageContent(type="image", data=data, mime_type=image.media_type))
     return types.CallToolResult(
         content=content,
-        structured_content=called.structured,
+        structured_content=called.structured if image is None else None,
         is_error=called.is_error,
     )

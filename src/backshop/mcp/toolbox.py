@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backshop.base.acting import acting
-from backshop.base.errors import ValidationFailed
+from backshop.base.errors import NotFound, ValidationFailed
 from backshop.base.ids import UserId
 
 from .offer import Called, OfferedTool
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from backshop.workshop import Outside
 
 TOOL_SETS = ("rails", "bench")
+BENCHES_NAMED = 10
 
 
 class Toolbox:
@@ -77,7 +78,7 @@ class Toolbox:
                 if "bench" in self._sets and self._bench_id is not None:
                     from .benchtools import bench_tools  # loaded when asked for
 
-                    bench_id = shop.bench_id(self._bench_id)
+                    bench_id = _found(shop, self._bench_id)
                     shop.benches.desk.state(bench_id)  # one in the trash is said so at once
                     self._seat = shop.workshops.outside(bench_id)
                     found += bench_tools(shop, self._seat)
@@ -108,6 +109,16 @@ class Toolbox:
         if self._seat is not None:
             self._seat.close()
         self._open.close()
+
+
+def _found(shop: Backshop, name: str) -> str:
+    """Return the id of the bench that is meant; of none that is near, those there are are named."""
+    try:
+        return shop.bench_id(name)
+    except NotFound as error:
+        there = shop.call("WorkbenchList", {"limit": BENCHES_NAMED})["workbenches"]
+        hints = error.hints or tuple(one["name"] for one in there)
+        raise NotFound(error.message, reason=error.reason, hints=hints) from error
 
 
 class Sight:
@@ -159,7 +170,7 @@ def _rails_tools(shop: Backshop, seat: Outside | None) -> list[OfferedTool]:
             title=tool.title,
             description=tool.description,
             input_schema=tool.input_schema,
-            output_schema=tool.output_schema,
+            answer_schema=tool.output_schema,
             read_only=tool.read_only,
             idempotent=tool.idempotent,
             call=call,

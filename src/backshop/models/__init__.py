@@ -42,7 +42,7 @@ from .errors import (
     SecretsUnreadable,
 )
 from .ledger.consent import Consent, ConsentMode, Scope, ScopeFile, ScopeText
-from .ledger.events import ModelCalled
+from .ledger.events import EgressCompleted, EgressSent, ModelCalled
 from .ledger.ledger import Scopes, spent_of
 from .ledger.usage import text_tokens
 from .loop.model_turn import WINDOW_FULL
@@ -122,6 +122,8 @@ __all__ = [
     "Done",
     "Efforts",
     "EgressBlocked",
+    "EgressCompleted",
+    "EgressSent",
     "Failed",
     "FinishReason",
     "Image",

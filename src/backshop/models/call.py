@@ -83,6 +83,12 @@ class ConsentGate:
         """Return the model a workbench uses next, if it has one of its own."""
         return self._scopes.model(workbench_id) if self._scopes else None
 
+    def asks_for(self, provider: ProviderRecord) -> bool:
+        """Say whether content needs a person's consent to go to a provider (M4.5)."""
+        if not provider.hosts:
+            return False
+        return not is_loopback_url(provider.base_url) or self._choices.asks_for_local()
+
     def admit(self, errand: Errand, provider: ProviderRecord, host: str) -> str | None:
         """Return the hash of the content that may leave, or refuse.
 
@@ -90,7 +96,7 @@ class ConsentGate:
         """
         if errand.kind is not EgressKind.CALL or errand.workbench_id is None:
             return None
-        if is_loopback_url(provider.base_url) and not self._choices.asks_for_local():
+        if not self.asks_for(provider):
             return None
         scope = self.scope(errand.workbench_id)
         if self._choices.consent_mode() is ConsentMode.ALLOW_ALL:

@@ -76,6 +76,7 @@ class Permissions:
         known = near.scope if near else Scope()
         return requests.ConsentStatus(
             consented=given is not None or mode is ConsentMode.ALLOW_ALL,
+            asked=self._gate.asks_for(self._choice.catalog().provider(to.provider_id)),
             mode=mode.value,
             provider_id=to.provider_id,
             model_id=to.model_id,

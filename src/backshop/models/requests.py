@@ -165,6 +165,8 @@ class Suggestion:
     prompt: str
     follows: str | None = None
     """The task whose Draft it changes; None for one to begin with."""
+    needs: tuple[str, ...] = ()
+    """The files that must be there for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,9 +240,13 @@ class ScopeItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsentStatus:
-    """What may leave for a workbench's model, and what is new since the person agreed (M4.11)."""
+    """What may leave for a workbench's model, and what is new since the person agreed (M4.11).
+
+    `asked`: whether their consent is needed for that model at all (M4.5).
+    """
 
     consented: bool
+    asked: bool
     mode: str
     provider_id: str
     model_id: str

@@ -235,7 +235,11 @@ class Models:
             scripted=model.provider_id == SCRIPTED,
             suggestions=tuple(
                 requests.Suggestion(
-                    id=one.id, title=one.title, prompt=one.prompt, follows=one.follows
+                    id=one.id,
+                    title=one.title,
+                    prompt=one.prompt,
+                    follows=one.follows,
+                    needs=one.needs,
                 )
                 for one in self._wires.tasks(model)
             ),

@@ -173,6 +173,16 @@ class HandedIn:
 
 @camel
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PersonSaid:
+    """The words with which the person answered what a step asks of them."""
+
+    input_id: str
+    decision: Literal["approved", "rejected", "provided"]
+    words: str
+
+
+@camel
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Guidance:
     """Advice and references of the whole workflow."""
 
@@ -193,6 +203,7 @@ class RecapEntry:
     title: str
     notes_markdown: str
     artifacts: tuple[ArtifactShown, ...] | None = None
+    person_said: tuple[PersonSaid, ...] | None = None
     checkpoint: bool | None = None
 
 
@@ -272,6 +283,7 @@ class Execution:
     validation: Validation | None = None
     example: Json | None = None
     handed_in: HandedIn | None = None
+    person_said: tuple[PersonSaid, ...] | None = None
     step_context: Json | None = None
     goal: str | None = None
     guidance: Guidance | None = None

@@ -18,7 +18,7 @@ from .errors import RailsError, cut, invalid, mismatch, nothing_pending, unknown
 from .observer import RunObserver
 from .repository import Located, Sessions
 from .run import answer as run_answer
-from .run import form, inputs, preference, prompt, recap, start
+from .run import form, graph, inputs, preference, prompt, recap, start
 from .run.advance import Acknowledge, Policy, spent, still_open
 from .run.advance import advance as decide_advance
 from .run.answer import Answer, AnswerFacts, Offer, Place
@@ -194,7 +194,10 @@ class Execution:
         snapshot = self.sessions.snapshot(node.snapshot_ref)
         labels = self.sessions.label(state)
         previews = self.sessions.preview
-        more: Json = {"recap": recap.recap(state, node, labels, previews)}
+        more: Json = {
+            "recap": recap.recap(state, node, labels, previews),
+            **graph.person_said(node),
+        }
         if isinstance(goal := node.context.get("goal"), str) and goal.strip():
             more["goal"] = cut(goal, NOTES_KEPT_MAX_BYTES)
         if node.is_rewound:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from functools import lru_cache
 
 _UNSPACED = re.compile(
@@ -21,6 +22,7 @@ _UNSPACED = re.compile(
     "]"
 )
 _PLURAL_LEAST_CHARS = 4
+_ID_LEAST_CHARS = 4
 
 
 class Text:
@@ -40,6 +42,18 @@ class Text:
 def words(text: str) -> frozenset[str]:
     """Return the words of a question."""
     return frozenset(map(_singular, _split(plain(text))))
+
+
+def is_meant(question: str, ids: Sequence[str], text: Text) -> bool:
+    """Say whether everything in a question begins an id or stands in the text.
+
+    Ids are no words: made of chance, they would say every short one.
+    """
+    return all(
+        (len(one) >= _ID_LEAST_CHARS and any(known.startswith(one) for known in ids))
+        or all(map(text.says, words(one)))
+        for one in plain(question).split()
+    )
 
 
 def plain(text: str) -> str:

@@ -176,7 +176,7 @@ TOOLS: tuple[RailsTool, ...] = (
             " continue_workflow with the tokens of the answer. Nothing but continue_workflow"
             " advances a run. Tokens are opaque: send them back unchanged, never make or change"
             " one. Several runs can go on at once, each with its own tokens. `context` carries"
-            " external facts (ids, parameters, constraints), not progress."
+            " external facts (ids, parameters, constraints); later, what steps ask for by key."
         ),
         request=requests.StartWorkflow,
         answer=answers.Execution,

@@ -15,8 +15,10 @@ from urllib.parse import quote
 
 from markupsafe import Markup, escape
 
+from .answer_place import Answer, AnswerPlaces, escape_text, unescape_text
+
 _TAG = re.compile(r"(<[^>]*>)")
-_INERT = re.compile(r'<(?:pre\b|span class="link")')
+_INERT = re.compile(r'<(?:pre\b|a\b|span class="link")')
 _AROUND = ".,;:!?()[]{}“”„‘’'\"*"
 _BEFORE = r"(?<![\w./\\@-])"
 _AFTER = r"(?![\w/\\@-]|\.\w)"
@@ -30,6 +32,7 @@ class FileLinks:
 
     base: str
     paths: frozenset[str]
+    places: AnswerPlaces | None = None
 
     @cached_property
     def _by_end(self) -> dict[str, list[str]]:
@@ -43,20 +46,30 @@ class FileLinks:
                 found.setdefault(str(escape_text(path)).split()[-1], []).append(path)
         return found
 
-    def linked(self, html: Markup) -> Markup:
-        """Return rendered text with links where it names files."""
-        pattern = self._pattern(html)
-        if pattern is None and "<code>" not in html:
-            return html
-        return Markup("".join(self._parts(html, pattern)))  # noqa: S704  # cleaned text, our links
+    def linked(self, html: Markup, turn_id: str | None = None) -> Markup:
+        """Return rendered text with links where it names files, and places inside them."""
+        named = self._named(html)
+        answer = self.places.about(html, named, turn_id) if self.places else None
+        text = str(html) if answer is None else "".join(self._placed(html, answer))
+        pattern = _pattern(named)
+        if pattern is not None or "<code>" in text:
+            text = "".join(self._parts(text, pattern))
+        return Markup(text)  # noqa: S704  # cleaned text, our links
 
-    def _pattern(self, html: str) -> re.Pattern[str] | None:
+    def _named(self, html: str) -> list[str]:
+        """Return the files whose paths can stand in a text."""
         words = {one.strip(_AROUND) for one in _TAG.sub(" ", html).split()}
-        named = [path for end, paths in self._by_end.items() if end in words for path in paths]
-        if not named:
-            return None
-        names = "|".join(re.escape(escape_text(one)) for one in sorted(named, key=len)[::-1])
-        return re.compile(f"{_BEFORE}{_PLACE}(?P<path>{names}){_AFTER}")
+        return [path for end, paths in self._by_end.items() if end in words for path in paths]
+
+    def _placed(self, html: str, answer: Answer) -> Iterator[str]:
+        """Yield a text with links where it names cells, sheets, slides and pages for certain."""
+
+        def link(match: re.Match[str]) -> str:
+            found = answer.place(match)
+            return match[0] if found is None else self._link(found[0], match[0], found[1])
+
+        for piece, is_inert in _pieces(html):
+            yield piece if is_inert else answer.pattern.sub(link, piece)
 
     def _parts(self, html: str, pattern: re.Pattern[str] | None) -> Iterator[str]:
         pieces = _TAG.split(html)
@@ -67,13 +80,13 @@ class FileLinks:
                 yield piece
             elif inert or not piece:
                 yield piece
-            elif _is_code(pieces, at) and (path := _unescaped(piece)) in self.paths:
+            elif _is_code(pieces, at) and (path := unescape_text(piece)) in self.paths:
                 yield self._link(path, piece)
             else:
                 yield pattern.sub(self._found, piece) if pattern else piece
 
     def _found(self, match: re.Match[str]) -> str:
-        path, unit = _unescaped(match["path"]), match["unit"]
+        path, unit = unescape_text(match["path"]), match["unit"]
         place = _UNITS.get(path[path.rfind(".") :].lower())
         if unit is None:
             return self._link(path, match[0])
@@ -87,20 +100,31 @@ class FileLinks:
         return f'<a class="file-link" href="{href}">{shown}</a>'
 
 
-def file_links(base: str, paths: Iterable[str]) -> FileLinks:
+def file_links(base: str, paths: Iterable[str], places: AnswerPlaces | None = None) -> FileLinks:
     """Return the links of a bench."""
-    return FileLinks(base=base, paths=frozenset(paths))
+    return FileLinks(base=base, paths=frozenset(paths), places=places)
 
 
-def escape_text(text: str) -> str:
-    """Return a text as the sanitiser writes it between tags."""
-    plain = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return plain.replace("\u00a0", "&nbsp;")
+def _pattern(named: Sequence[str]) -> re.Pattern[str] | None:
+    if not named:
+        return None
+    names = "|".join(re.escape(escape_text(one)) for one in sorted(named, key=len)[::-1])
+    return re.compile(f"{_BEFORE}{_PLACE}(?P<path>{names}){_AFTER}")
 
 
-def _unescaped(text: str) -> str:
-    plain = text.replace("&nbsp;", "\u00a0").replace("&lt;", "<").replace("&gt;", ">")
-    return plain.replace("&amp;", "&")
+def _pieces(html: str) -> Iterator[tuple[str, bool]]:
+    """Yield a text in pieces as long as can be, and whether nothing is linked in them."""
+    inert: list[str] = []
+    held: list[str] = []
+    for at, piece in enumerate(_TAG.split(html)):
+        was = bool(inert)
+        if at % 2:
+            _follow(inert, piece)
+        if bool(inert) != was:
+            yield "".join(held), was
+            held = []
+        held.append(piece)
+    yield "".join(held), bool(inert)
 
 
 def _is_code(pieces: Sequence[str], at: int) -> bool:
@@ -110,7 +134,7 @@ def _is_code(pieces: Sequence[str], at: int) -> bool:
 def _follow(inert: list[str], tag: str) -> None:
     """Keep count of where nothing is linked: inside code blocks and links of models."""
     name = re.match(r"</?(\w+)", tag)
-    if name is None or name[1] not in ("pre", "span"):
+    if name is None or name[1] not in ("pre", "span", "a"):
         return
     if tag.startswith("</"):
         if inert and inert[-1] == name[1]:

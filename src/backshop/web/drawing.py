@@ -5,18 +5,28 @@ Everything in it that a workflow or an agent wrote is text for the template to e
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from .layout import NODE_HEIGHT, NODE_WIDTH, Item, Placed, layout
-from .timeline import cut, lasted, read_time
+from .timeline import lasted, read_time
 
 if TYPE_CHECKING:
     from backshop.rails import run_view
 
-TITLE_MAX_CHARS = 23
-LINE_MAX_CHARS, BESIDE_MAX_CHARS = 27, 16  # the second: beside how long it took
+TITLE_SIZE, LINE_SIZE = 13, 12  # of the text, in pixels, as studio.css has them
+ROOM = NODE_WIDTH - 14 - 10  # for words, between the margins of a box
+USED_HEIGHT = 16  # of the line with what models used, where a run has any
+_NARROW, _WIDE = frozenset(" .,:;'|!()[]{}/Iijltfr·…"), frozenset("mwMWQOG@%&—")
+CAUSES: Mapping[str, str] = {
+    "tip_advance": "the next step",
+    "non_tip_advance": "went on from an earlier step",
+    "intentional_fork": "a branch that was asked for",
+    "checkpoint_created": "a checkpoint",
+    "attempt_blocked": "a blocked attempt",
+}
 BADGES: Mapping[str, str] = {
     "blocked": "blocked",
     "answered": "answered",
@@ -52,7 +62,9 @@ class Box:
     x: int
     y: int
     took: str = ""
-    """How long after the one before it, and the tokens recorded since then."""
+    """How long after the one before it."""
+    used: str = ""
+    """What models used since the one before it."""
     badges: tuple[str, ...] = ()
     is_current: bool = False
     is_main: bool = False
@@ -85,10 +97,29 @@ class Graph:
     counts: Mapping[str, int] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call to a model: when it was recorded, its tokens, how long it took where that is known."""
+
+    at: str
+    tokens: int
+    took_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What models did on the way to a node: calls, tokens, and how long they took, where known."""
+
+    calls: int = 0
+    tokens: int = 0
+    timed: int = 0
+    took_ms: int = 0
+
+
 def drawn(
-    run: run_view.RunGraph, *, with_ghosts: bool = False, tokens: Mapping[str, int] | None = None
+    run: run_view.RunGraph, *, with_ghosts: bool = False, work: Mapping[str, Work] | None = None
 ) -> Graph:
-    """Return the drawing of a run; `tokens` are those recorded on the way to each node."""
+    """Return the drawing of a run; `work` is what models did on the way to each node."""
     ghosts = list(_ghosts(run))
     items = [
         Item(
@@ -105,10 +136,10 @@ def drawn(
         Item(id=one.id, parent=one.parent, order=at, is_side=True)
         for at, one in enumerate(shown, start=len(items))
     ]
-    placed = layout(items)
+    done = work or {}
+    placed = layout(items, node_height=NODE_HEIGHT + (USED_HEIGHT if done else 0))
     where = placed.by_id()
-    used = tokens or {}
-    boxes = [_box(one, run, where[one.node_id], used.get(one.node_id)) for one in run.nodes]
+    boxes = [_box(one, run, where[one.node_id], done.get(one.node_id)) for one in run.nodes]
     boxes += [_ghost_box(one, where[one.id]) for one in shown]
     kinds: dict[str, str] = {edge.to: edge.edge_kind for edge in run.edges}
     causes: dict[str, str] = {edge.to: edge.cause for edge in run.edges}
@@ -117,7 +148,7 @@ def drawn(
         Line(
             path=link.path,
             kind=kinds.get(link.target, "ghost"),
-            cause=causes.get(link.target, "skipped").replace("_", " "),
+            cause=CAUSES.get(causes.get(link.target, ""), "skipped"),
             is_main=link.origin in main and link.target in main,
         )
         for link in placed.links
@@ -127,6 +158,7 @@ def drawn(
         lines=tuple(lines),
         width=placed.width,
         height=placed.height,
+        box_height=placed.node_height,
         ghosts=len(ghosts),
         branches=run.branches,
         counts=_counts(boxes),
@@ -162,22 +194,27 @@ def _ghosts(run: run_view.RunGraph) -> Iterator[_Ghost]:
             yield _Ghost(f"ghost-{node_id}", node_id, parent or node_id, names, why)
 
 
-def tokens_of(run: run_view.RunGraph, calls: Sequence[tuple[str, int]]) -> dict[str, int]:
-    """Return the tokens of the calls recorded between each node and the one before it."""
-    found: dict[str, int] = {}
-    for node in run.nodes:
-        end = read_time(node.created_at)
-        begin = None if node.took_ms is None else end - node.took_ms
-        used = sum(
-            tokens for at, tokens in calls if begin is not None and begin < read_time(at) <= end
-        )
-        if used:
-            found[node.node_id] = used
-    return found
+def work_before(node: run_view.NodeRow | run_view.NodePage, calls: Sequence[Call]) -> Work | None:
+    """Return what the calls recorded between a node and the one before it come to, if any."""
+    if node.took_ms is None:
+        return None
+    end = read_time(node.created_at)
+    found = [one for one in calls if end - node.took_ms < read_time(one.at) <= end]
+    took = [one.took_ms for one in found if one.took_ms is not None]
+    tokens = sum(one.tokens for one in found)
+    return Work(len(found), tokens, len(took), sum(took)) if found else None
+
+
+def model_took(work: Work | None) -> str:
+    """Say how long models themselves took, where that was recorded."""
+    if work is None or not work.timed:
+        return ""
+    calls = "1 call" if work.timed == 1 else f"{work.timed} calls"
+    return f"the model answered {calls} in {lasted(work.took_ms)}"
 
 
 def _box(
-    one: run_view.NodeRow, run: run_view.RunGraph, place: Placed, tokens: int | None = None
+    one: run_view.NodeRow, run: run_view.RunGraph, place: Placed, work: Work | None = None
 ) -> Box:
     is_current = one.node_id == run.preferred_tip
     is_complete = one.pending_step_id is None and one.title == "Complete"
@@ -186,22 +223,21 @@ def _box(
     badges = tuple(BADGES.get(name, name) for name in one.badges)
     where = f"pass {one.pass_}" if one.pass_ else ""
     after = f"after {one.completed_step_id}" if one.completed_step_id else "start"
-    took = [] if one.took_ms is None else [lasted(one.took_ms)]
-    took += [] if tokens is None else [f"{_short(tokens)} tok"]
+    took = "" if one.took_ms is None else lasted(one.took_ms)
+    tokens = work.tokens if work else 0
+    beside = _width(took, LINE_SIZE) + 8 if took else 0
     said = [f"waits at {one.title}" if kind == "step" else f"{KINDS[kind]}: {one.title}"]
     said += [where, *badges, NEWEST if is_current else ""]
-    said += [f"{took[0]} after the one before"] if took else []
-    said += [f"{tokens:,} tokens"] if tokens else []
+    said += [f"{took} after the one before"] if took else []
+    said += [model_took(work), f"{tokens:,} tokens" if tokens else ""]
     return Box(
         id=one.node_id,
         node_id=one.node_id,
         kind=kind,
-        title=cut(one.title, TITLE_MAX_CHARS),
-        line=cut(
-            " · ".join(filter(None, [where, *badges])) or after,
-            BESIDE_MAX_CHARS - 4 * (len(took) > 1) if took else LINE_MAX_CHARS,
-        ),
-        took=" · ".join(took),
+        title=fitted(one.title, TITLE_SIZE, ROOM),
+        line=fitted(" · ".join(filter(None, [where, *badges])) or after, LINE_SIZE, ROOM - beside),
+        took=took,
+        used=_used(work),
         label=", ".join(filter(None, said)),
         x=place.x,
         y=place.y,
@@ -211,6 +247,45 @@ def _box(
         is_collapsed=bool(one.collapsed),
         parent=one.parent_node_id,
     )
+
+
+def fitted(text: str, size: int, room: float) -> str:
+    """Return a text on one line that is no wider than its room, shortened with an ellipsis."""
+    line = " ".join(text.split())
+    if _width(line, size) <= room:
+        return line
+    kept, used = 0, _width("…", size)
+    for sign in line:
+        used += _width(sign, size)
+        if used > room:
+            break
+        kept += 1
+    return line[:kept].rstrip() + "…"
+
+
+def _width(text: str, size: int) -> float:
+    """Return how wide a text is drawn at most, by kinds of letters: nothing here measures them."""
+    return sum(map(_share, text)) * size
+
+
+def _share(sign: str) -> float:
+    if sign in _NARROW:
+        return 0.36
+    if unicodedata.east_asian_width(sign) in "WF":
+        return 1.1
+    if sign in _WIDE:
+        return 0.92
+    if sign.isascii():
+        return 0.68 if sign.isupper() or sign.isdigit() else 0.58
+    return 0.8
+
+
+def _used(work: Work | None) -> str:
+    if work is None:
+        return ""
+    said = [f"{_short(work.tokens)} tokens"] if work.tokens else []
+    said += [f"model {lasted(work.took_ms)}"] if work.timed else []
+    return fitted(" · ".join(said), LINE_SIZE, ROOM)
 
 
 def _short(number: int) -> str:
@@ -223,7 +298,7 @@ def _ghost_box(one: _Ghost, place: Placed) -> Box:
         id=one.id,
         node_id=one.node_id,
         kind="ghost",
-        title=cut(names, TITLE_MAX_CHARS),
+        title=fitted(names, TITLE_SIZE, ROOM),
         line="skipped",
         label=f"skipped: {names}. {one.why}",
         x=place.x,

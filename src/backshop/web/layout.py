@@ -14,7 +14,7 @@ from heapq import heappop, heappush
 NODE_WIDTH = 188
 NODE_HEIGHT = 46
 LANE_STEP = 224
-ROW_STEP = 84
+ROW_GAP = 38
 MARGIN = 28
 
 
@@ -59,14 +59,16 @@ class Drawing:
     rows: int
     width: int
     height: int
+    node_height: int = NODE_HEIGHT
 
     def by_id(self) -> Mapping[str, Placed]:
         """Return the placed nodes by id."""
         return {node.id: node for node in self.nodes}
 
 
-def layout(items: Sequence[Item]) -> Drawing:
+def layout(items: Sequence[Item], *, node_height: int = NODE_HEIGHT) -> Drawing:
     """Place a forest of nodes. An item whose parent is not among them counts as a root."""
+    row_step = node_height + ROW_GAP
     known = {item.id: item for item in items}
     children: dict[str, list[Item]] = {item.id: [] for item in items}
     roots = []
@@ -84,12 +86,12 @@ def layout(items: Sequence[Item]) -> Drawing:
             lanes[item.id],
             rows[item.id],
             MARGIN + lanes[item.id] * LANE_STEP,
-            MARGIN + rows[item.id] * ROW_STEP,
+            MARGIN + rows[item.id] * row_step,
         )
         for item in items
     }
     links = [
-        Link(item.parent, item.id, _path(placed[item.parent], placed[item.id]))
+        Link(item.parent, item.id, _path(placed[item.parent], placed[item.id], node_height))
         for item in items
         if item.parent is not None and item.parent in known
     ]
@@ -101,7 +103,8 @@ def layout(items: Sequence[Item]) -> Drawing:
         lanes=widest,
         rows=deepest,
         width=2 * MARGIN + max(0, widest - 1) * LANE_STEP + NODE_WIDTH,
-        height=2 * MARGIN + max(0, deepest - 1) * ROW_STEP + NODE_HEIGHT,
+        height=2 * MARGIN + max(0, deepest - 1) * row_step + node_height,
+        node_height=node_height,
     )
 
 
@@ -168,8 +171,8 @@ def _lanes(branches: Iterable[_Branch]) -> dict[str, int]:
     return lanes
 
 
-def _path(origin: Placed, target: Placed) -> str:
-    x1, y1 = origin.x + NODE_WIDTH // 2, origin.y + NODE_HEIGHT
+def _path(origin: Placed, target: Placed, node_height: int) -> str:
+    x1, y1 = origin.x + NODE_WIDTH // 2, origin.y + node_height
     x2, y2 = target.x + NODE_WIDTH // 2, target.y
     middle = (y1 + y2) // 2
     return f"M{x1} {y1}C{x1} {middle} {x2} {middle} {x2} {y2}"

@@ -16,8 +16,9 @@ from markupsafe import Markup
 
 from backshop.base.acting import AGENT
 from backshop.base.codec import encode
+from backshop.base.labels import size_text
 from backshop.base.usage import doubt, money, used_line
-from backshop.formats import faces_folder, kind_of_name
+from backshop.formats import faces_folder, kind_of_name, part_words
 
 from .markdown import rendered
 from .sentences import as_sentence, explained
@@ -85,6 +86,7 @@ def environment() -> Environment:
         ticked=ticked,
         visible=visible,
         kind_by_name=kind_by_name,
+        part_words=part_words,
         duration=duration,
         explained=explained,
         sentence=as_sentence,
@@ -109,18 +111,6 @@ def _anything(_: str) -> bool:
 
 
 _may: ContextVar[Callable[[str], bool]] = ContextVar("backshop_may", default=_anything)
-
-
-def size_text(size: int | None) -> str:
-    """Return a size for people: 1.4 MB."""
-    if size is None:
-        return "–"
-    amount = float(size)
-    for unit in ("bytes", "KB", "MB", "GB"):
-        if amount < 1000 or unit == "GB":
-            return count_text(size, "byte") if unit == "bytes" else f"{amount:.1f} {unit}"
-        amount /= 1024
-    raise AssertionError("unreachable")
 
 
 def count_text(number: int, one: str, many: str | None = None) -> str:

@@ -217,9 +217,11 @@ class WebGate:
         path = scope["path"]
         is_open = path in OPEN_PATHS or path.startswith("/static/")
         user, cookie = self._who(headers)
+        way_in = "/login"
         try:
             if user is not None and not is_open and not await self._is_here(user, cookie):
                 user = None  # removed or logged out since; the cookie alone is good for weeks
+                way_in = "/login?ended=1"
         except Exception as error:  # an outermost handler: nobody can say whether they are let in
             await self._failed(scope, error)(scope, receive, _with_headers(send))
             return
@@ -228,7 +230,7 @@ class WebGate:
             scope["backshop.cookie"] = cookie
             await self._app(scope, receive, _with_headers(send))
         elif scope["method"] == "GET" and "text/html" in headers.get(b"accept", ""):
-            await _redirect(send, "/login")
+            await _redirect(send, way_in)
         else:
             await _refuse(send, 401, "log in first: open the link that was printed at start")
 

@@ -69,6 +69,22 @@ SENTENCES: dict[str, tuple[str, str]] = {
         "Look at what would be sent, then allow it.",
     ),
     "FILE_READ_FAILED": (MESSAGE, "Try again; if it stays so, add the file once more."),
+    "FILE_READ_FAILED:archive_bomb": (
+        "This file unpacks to far more than is safe to open.",
+        "If it is meant to be as large as that: split it, and add the parts.",
+    ),
+    "FILE_READ_FAILED:corrupt_file": (
+        "This file is damaged, or part of it is missing.",
+        "Open it in the program it was made with, save it once more, and add that copy.",
+    ),
+    "FILE_READ_FAILED:encrypted_file": (
+        "This file is protected by a password, or is of an older kind than its name says.",
+        "Open it in the program it was made with, save it without a password, and add that copy.",
+    ),
+    "FILE_READ_FAILED:xml_dtd_forbidden": (
+        "This file is not opened, because something in it is not safe to read.",
+        "If you trust where it is from: open it there, save it once more, and add that copy.",
+    ),
     "FILE_WRITE_FAILED": (MESSAGE, "Look whether the disk can be written, then try again."),
     "INTERNAL_ERROR": (
         "Backshop made a mistake here.",
@@ -144,7 +160,19 @@ SENTENCES: dict[str, tuple[str, str]] = {
         "Try again; with a large file ask for a smaller part.",
     ),
     "USER_CANCELED": ("It was stopped.", "Resume it when you like."),
+    "VALIDATION_FAILED:content_mismatch": (
+        "What is inside this file is not what its name says, or there is nothing in it.",
+        "Give it the ending of what it is with Rename, or add the right file in its place.",
+    ),
     "VALIDATION_FAILED": (MESSAGE, "Change that, then try again."),
+    "VALIDATION_FAILED:unknown_sheet": (
+        "This version of the file has no sheet of that name.",
+        "Open the file to see the sheets it has; History shows versions that may have it.",
+    ),
+    "VALIDATION_FAILED:bad_path": (
+        MESSAGE,
+        "Choose another name: shorter, and without signs that other systems refuse.",
+    ),
 }
 CALM = frozenset({"EGRESS_CONSENT_REQUIRED", "USER_CANCELED"})
 """What is no failure: it is shown without alarm."""
@@ -164,9 +192,10 @@ def explained(error: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def as_sentence(message: str) -> str:
-    """Return a message as a page says it: with a capital, and with an end."""
+    """Return a message as a page says it: with a capital, unless it is an address, and an end."""
     text = message.strip()
-    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '!', '?', '…')) else '.'}"
+    first = text[:1] if "://" in text.partition(" ")[0] else text[:1].upper()
+    return f"{first}{text[1:]}{'' if text.endswith(('.', '!', '?', '…')) else '.'}"
 
 
 def provider_line(line: str) -> str:

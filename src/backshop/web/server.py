@@ -8,6 +8,7 @@ import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import quote
 
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
@@ -244,6 +245,9 @@ async def _entered(request: Request, cookie: str | None, *, refused: bool) -> Re
             "path": "/login",
             "theme": theme if theme in THEMES else "auto",
             "used": refused,
+            "by_token": request.method == "POST",
+            "left": "left" in request.query_params,
+            "ended": "ended" in request.query_params,
             "has_people": has_people,
         }
         return HTMLResponse(render("login.html", context), status_code=403 if refused else 200)
@@ -270,7 +274,9 @@ async def leave(request: Request) -> Response:
     form = await request.form(max_files=0, max_fields=4)
     is_everywhere = form.get("everywhere") is not None
     await site.run(site.login.leave, cookie_of(request), everywhere=is_everywhere)
-    answer = RedirectResponse("/login", status_code=303, headers={"cache-control": "no-store"})
+    answer = RedirectResponse(
+        "/login?left=1", status_code=303, headers={"cache-control": "no-store"}
+    )
     answer.delete_cookie(site.door.cookie, httponly=True, samesite="strict")
     return answer
 
@@ -314,13 +320,15 @@ def _failure(scope: Scope, error: Exception) -> Response:
     if not wants_page(Headers(scope=scope)):
         return fault_response(error)
     fault = fault_of(error)
-    page = _plain_page("That did not work", fault.envelope, fault.http)
+    bench_id = scope.get("path_params", {}).get("bench_id")
+    back = f"/bench/{quote(bench_id)}?stay=1" if bench_id else "/"
+    page = _plain_page("That did not work", fault.envelope, fault.http, back)
     page.headers.update(waiting(fault))
     return page
 
 
-def _plain_page(title: str, error: dict[str, Any], status: int) -> Response:
-    context = {"title": title, "path": "", "theme": "auto", "back": "/", "error": error}
+def _plain_page(title: str, error: dict[str, Any], status: int, back: str = "/") -> Response:
+    context = {"title": title, "path": "", "theme": "auto", "back": back, "error": error}
     return HTMLResponse(render("error.html", context), status_code=status)
 
 
@@ -354,15 +362,29 @@ def serve(
         log_config=None,  # its own would go past the filter of M3.12
         forwarded_allow_ips=list(shop.config["web.trusted_proxies"]),  # whom T6.4 counts by
     )
-    shown = "127.0.0.1" if host in {"0.0.0.0", "::", "localhost"} else host  # noqa: S104  # compared
-    address = f"http://{f'[{shown}]' if ':' in shown else shown}:{bound}/"
-    outside = (door.public_url or address).rstrip("/")  # what a browser gets there by
-    announce(address, f"{outside}/login?token={login.new_link()}")
+    announce(_address(host, bound), _link(shop, host, bound, login))
     try:
         with running(shop.config, "web"):
             uvicorn.Server(config).run(sockets=[listening])
     finally:
         listening.close()
+
+
+def further_link(shop: Backshop, *, host: str, port: int) -> str:
+    """Return a link for one more browser, to a server of this home that runs already (S4.11)."""
+    secret = secret_of(shop.config.home, KEY_FILE)
+    login = Login(secret, shop.clock, Links(shop.store, secret, shop.clock))
+    return _link(shop, host, port, login)
+
+
+def _link(shop: Backshop, host: str, port: int, login: Login) -> str:
+    outside = shop.config["web.public_url"] or _address(host, port)  # how a browser gets there
+    return f"{outside.rstrip('/')}/login?token={login.new_link()}"
+
+
+def _address(host: str, port: int) -> str:
+    shown = "127.0.0.1" if host in {"0.0.0.0", "::", "localhost"} else host  # noqa: S104  # compared
+    return f"http://{f'[{shown}]' if ':' in shown else shown}:{port}/"
 
 
 def _listen(host: str, port: int) -> socket.socket:

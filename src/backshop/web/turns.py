@@ -21,12 +21,12 @@ from starlette.routing import Route
 
 from backshop.app import fault_of
 from backshop.base.canon import parse
-from backshop.base.errors import ValidationFailed
+from backshop.base.errors import BackshopError, ValidationFailed
 
 from .preparation import prepare
 from .rpc import read_body
 from .security import user_of
-from .site import Site, fault_response
+from .site import Site, fault_response, wants_page
 
 BODY_MAX_BYTES = 512 * 1024
 Call = Callable[[str, object], Any]
@@ -49,6 +49,8 @@ async def turn(request: Request) -> Response:
     except (HTTPException, ClientDisconnect):  # of the request itself, answered by the app
         raise
     except Exception as error:  # a surface's outermost handler
+        if isinstance(error, BackshopError) and wants_page(request.headers):
+            raise  # to a page that says so
         return fault_response(error)
     if is_form:
         is_round = wish.get("on_draft") and wish.get("mode") != "ask" and "error" not in answer

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .commands import COMMANDS
     from .companion_stream import sessions_of_others, sister_streams
     from .context_processing import CONTEXT_COMMANDS, Contextual
+    from .conversation.change_count import changes_said, counted
     from .conversation.repository import Conversations, chosen_model
     from .conversation.turn_facts import TurnFacts, told
     from .digest.forms import DigestShown, PartShown
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
         draft_request,
         draft_summary,
         last_request,
-        unanswered_request,
+        unanswered_requests,
     )
     from .errors import TurnActive
     from .history.fork import retell
@@ -89,8 +90,10 @@ __all__ = [
     "WorkflowsAsking",
     "Workshop",
     "agent_tools",
+    "changes_said",
     "checkpoint_stories",
     "chosen_model",
+    "counted",
     "draft_facts",
     "draft_request",
     "draft_summary",
@@ -102,7 +105,7 @@ __all__ = [
     "told",
     "turns_of",
     "workshop_prompts",
-    "unanswered_request",
+    "unanswered_requests",
 ]
 
 _HOMES = {
@@ -142,12 +145,14 @@ _HOMES = {
     "WorkLimits": "tool.allowance",
     "Workshop": "service",
     "agent_tools": "prompt.catalog",
+    "changes_said": "conversation.change_count",
+    "counted": "conversation.change_count",
     "chosen_model": "conversation.repository",
     "checkpoint_stories": "draft_subject",
     "draft_facts": "draft_subject",
     "draft_request": "draft_subject",
     "draft_summary": "draft_subject",
-    "unanswered_request": "draft_subject",
+    "unanswered_requests": "draft_subject",
     "last_request": "draft_subject",
     "message_of": "answers",
     "retell": "history.fork",

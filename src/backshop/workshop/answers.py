@@ -320,6 +320,8 @@ class ToolLogEntry:
     item: int | None = None
     attempt: int | None = None
     path: str | None = None
+    written: tuple[str, ...] = ()
+    """The files the call wrote; its `path` may be one it read (W8.4)."""
     args: Json | None = None
     result_ref: str | None = None
     result_bytes: int | None = None
@@ -369,6 +371,8 @@ class CallUsage:
     model_id: str
     usage: TokenUsage
     usd_estimate: float | None = None
+    took_ms: int | None = None
+    """How long the provider took to answer; none for a call that stayed in this program."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

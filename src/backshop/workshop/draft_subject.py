@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from backshop.base import tree
 from backshop.base.ambient import timestamp
 from backshop.base.ids import CheckpointId
-from backshop.bench import ChangesAsked, Story, Vouched, stream_of
-from backshop.store import Store
+from backshop.bench import ChangesAsked, Story, Vouched, WrittenSince, stream_of
+from backshop.bench import events as be
+from backshop.store import Event, Store
 
 from .answers import facts_of
 from .change_request import own_words
@@ -15,6 +18,7 @@ from .conversation.state import Record, WorkshopState
 from .conversation.stream import FOLD
 from .conversation.turn_facts import TurnFacts, first, told
 
+WRITTEN_MAX = 100
 SUMMARY_MAX_BYTES = 4096  # cut at the end of a line
 
 
@@ -104,13 +108,40 @@ def _request(known: WorkshopState, made: str | None) -> str | None:
     return asked.text.strip() or None if asked else None
 
 
-def unanswered_request(store: Store, bench_id: str) -> ChangesAsked | None:
-    """Return the request for changes of the Draft that nobody has taken up (W24.10)."""
-    record = store.state(stream_of(bench_id), FOLD).unanswered
-    if record is None:
-        return None
-    at = timestamp(record.created_ms)
-    return ChangesAsked(message_id=record.message_id, text=record.text, asked_at=at)
+def unanswered_requests(store: Store, bench_id: str) -> tuple[ChangesAsked, ...]:
+    """Return the requests for changes of the Draft that nobody has taken up (W24.10)."""
+    records = store.state(stream_of(bench_id), FOLD).unanswered_all
+    events = _since(store, stream_of(bench_id), records[0].seq) if records else []
+    return tuple(
+        ChangesAsked(
+            message_id=record.message_id,
+            text=record.text,
+            asked_at=timestamp(record.created_ms),
+            written_since=_written([one for one in events if one.seq > record.seq]),
+        )
+        for record in records
+    )
+
+
+def _since(store: Store, stream: str, seq: int) -> list[Event]:
+    """Return the events of a stream after one of them, read from its end."""
+    last, size = store.position(stream), 64
+    while True:
+        found = list(store.read(stream, max(-1, last - size)))
+        if size > last or not found or found[0].seq <= seq:
+            return [one for one in found if one.seq > seq]
+        size *= 4
+
+
+def _written(events: Sequence[Event]) -> tuple[WrittenSince, ...]:
+    """Return which files of the Draft events wrote, and what did."""
+    found = dict.fromkeys(
+        WrittenSince(path=change.path, agent=one.by.agent if one.by else None)
+        for one in events
+        if isinstance(one.fact, be.BatchApplied)
+        for change in one.fact.changes
+    )
+    return tuple(found)[:WRITTEN_MAX]
 
 
 def _answers(store: Store, bench_id: str) -> list[Record]:

@@ -25,10 +25,10 @@ from backshop.formats import NOTED
 
 from . import mention, request_scope
 from .conversation import turn_facts, turn_fold
+from .conversation.change_count import Counted, counted
 from .conversation.repository import Conversations
 from .conversation.state import ToolEntry, Turn, WorkshopState
 from .conversation.turn_facts import (
-    Counted,
     EditDropped,
     FileChanged,
     NotComputed,
@@ -42,7 +42,6 @@ _RESULT_MAX_BYTES = 1024 * 1024
 _PATH_MAX_CHARS = 200
 _QUOTE_MAX_CHARS = 60
 _PLACE = re.compile(r"\[(\d+)\]")
-_LINES = re.compile(r"lines (\d+)-(\d+)")
 NOT_MADE = {
     "asset_exists": "it was there already and was not copied",
     "merged_skipped": "cells inside merged ranges were skipped",
@@ -203,37 +202,6 @@ def _counts(book: Conversations, draft: Draft, path: str) -> tuple[Counted, ...]
     except BackshopError:
         return ()  # a lost report costs a count (B12.19)
     return counted(report) if isinstance(report, dict) else ()
-
-
-def counted(report: Mapping[str, Any]) -> tuple[Counted, ...]:
-    """Return how many things of which kind a report says are changed.
-
-    Where its list is cut, the total counts, under the kind that all listed ones have.
-    """
-    listed = [one for one in report.get("changed") or () if isinstance(one, Mapping)]
-    totals = report.get("totals") or {}
-    total = totals.get("changed", len(listed))
-    counts: Counter[str] = Counter()
-    cells: set[str] = set()  # value, formula and look of one cell are one thing to a person
-    for one in listed:
-        if one.get("kind") == "cell":
-            cells.add(str(one.get("where")))
-            continue
-        lines = _LINES.fullmatch(str(one.get("where")))
-        size = int(lines[2]) - int(lines[1]) + 1 if lines else 1
-        counts[str(one.get("kind"))] += size
-    if cells:
-        counts["cell"] = len(cells)
-    if total > len(listed):
-        kinds = {str(one.get("kind")) for one in listed}
-        if kinds == {"cell"} and totals.get("cells"):
-            return (Counted(what="cell", count=totals["cells"]),)
-        what = next(iter(kinds)) if len(kinds) == 1 and "line" not in kinds else ""
-        return (Counted(what=what, count=total),)
-    parts = counts.pop("part", 0)  # of the file's package: it follows from what people see
-    if not counts:
-        return (Counted(what="", count=parts),) if parts else ()
-    return tuple(Counted(what=what, count=count) for what, count in counts.most_common())
 
 
 # ---------------------------------------------------------------- writes

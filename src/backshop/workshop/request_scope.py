@@ -2,7 +2,8 @@
 
 A file is named by its path, by a word of its name or of its folders, or by its kind. It is told as
 not named where the request names another changed file, or any file by its whole name; else the
-request left the choice of files to whoever did the work. A single new file is what was asked for.
+request left the choice of files to whoever did the work. Where nothing but new files came of it,
+they are what was asked for, under names of their own.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def not_named(
     if any(_is_named(one.path, request) for one in files):
         return tuple(one.path for one in strange)
     names_files = files_named(request, ()).missing  # nobody has any file here: all are missing
-    is_what_was_asked_for = len(files) == 1 and files[0].change == "added"
+    is_what_was_asked_for = all(one.change == "added" for one in files)
     return () if not names_files or is_what_was_asked_for else tuple(one.path for one in strange)
 
 

@@ -6,6 +6,7 @@ as long as a search may take, and the answer says when that was not all of them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -24,6 +25,10 @@ QUERY_MAX_CHARS = 200
 HITS_MAX = 100
 SEARCH_S = 2.0
 EXCERPT_CHARS = 160
+_RULE = re.compile(r"^[ \t:|-]{3,}$|^[ \t]*(?:`{3}|~{3}).*$", re.MULTILINE)
+_EDGE = re.compile(r"^[ \t]*(?:#{1,6}[ \t]|>|[-*+][ \t]|\|)|\|[ \t]*$", re.MULTILINE)
+_LINK = re.compile(r"!?\[([^\[\]\n]+)\]\([^()\n]{0,2000}\)")
+_MARK = re.compile(r"`|\*\*|(?<!\w)\*(?=\w)|(?<=\w)\*(?!\w)")
 _BENCHES = 200  # the longest page there is (B5.3)
 _SAID = ("user_message", "assistant_message")
 
@@ -104,7 +109,7 @@ class _Found:
                 message_id=one.message_id,
                 role="agent" if one.type == "assistant_message" else "person",
                 created_at=timestamp(one.created_ms),
-                excerpt=excerpt_of(one.text, self._words[0]),
+                excerpt=excerpt_of(unmarked(one), self._words[0]),
             )
             for one in _said(known)
             if self._fits(one.text)
@@ -134,6 +139,14 @@ def _said(known: WorkshopState) -> list[Record]:
     )
     said = [*(one for one in line if one.type in _SAID), *notes]
     return sorted(said, key=lambda one: one.seq, reverse=True)
+
+
+def unmarked(said: Record) -> str:
+    """Return what was said without the marks that agents set texts with; people's stay theirs."""
+    if said.type != "assistant_message":
+        return said.text
+    plain = _LINK.sub(r"\1", _EDGE.sub("", _RULE.sub("", said.text)))
+    return _MARK.sub("", plain).replace(" | ", " · ")
 
 
 def excerpt_of(text: str, word: str) -> str:

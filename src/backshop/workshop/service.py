@@ -95,6 +95,14 @@ class Workshop:
         """Return one entry of the tool log with a slice of its result."""
         return transcript.tool_log_entry(self.book, request)
 
+    def tool_picture(self, workbench_id: str, entry_id: int) -> bytes:
+        """Return the picture a tool call showed the model, as PNG; for pages (U6.23).
+
+        Raises:
+            NotFound: there is no such entry, or it showed none.
+        """
+        return transcript.tool_picture(self.book, workbench_id, entry_id)
+
     def get_metrics(self, request: requests.WorkbenchOnly) -> Metrics:
         """Count what happened in the conversation of a workbench; no text, no names."""
         self.book.state(request.workbench_id)

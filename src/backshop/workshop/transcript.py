@@ -13,10 +13,11 @@ from backshop.base.field_copy import made_from
 from backshop.base.ids import CheckpointId, MessageId, TurnId
 from backshop.bench import DraftState
 
-from . import answers, requests
+from . import answers, evidence, requests
 from .conversation.repository import Conversations
 from .conversation.state import CARDS_OF_CHANGE, NOTE, Record, ToolEntry, Turn, WorkshopState
 from .cut import slice_bytes
+from .tool.phase import FROM_TABLES
 from .tool.receipt import receipt
 
 PAGE_MAX = 1000
@@ -355,9 +356,7 @@ def tool_log_entry(book: Conversations, request: requests.GetToolLogEntry) -> an
     if request.offset < 0 or not 1 <= request.max_bytes <= SLICE_MAX_BYTES:
         raise ValidationFailed("a slice has 1 to 1048576 bytes", reason="bad_params")
     known = book.state(request.workbench_id)
-    entry = known.tools.get(str(request.entry_id))
-    if entry is None:
-        raise NotFound("there is no such entry in the tool log", reason="entry_not_found")
+    entry = _tool_entry(known, request.entry_id)
     shown = _shown(book, entry, _Activity(known))
     arguments = json.loads(book.store.blobs.read(entry.args_ref))
     if entry.result_ref is None:
@@ -371,6 +370,21 @@ def tool_log_entry(book: Conversations, request: requests.GetToolLogEntry) -> an
         content=part.decode(errors="replace"),
         has_more=start + len(part) < len(data),
     )
+
+
+def tool_picture(book: Conversations, workbench_id: str, entry_id: int) -> bytes:
+    """Return the picture an entry showed the model, as PNG (W26.5)."""
+    entry = _tool_entry(book.state(workbench_id), entry_id)
+    if entry.image_ref is None:
+        raise NotFound("this call showed no picture", reason="not_found")
+    return book.store.blobs.read(entry.image_ref)
+
+
+def _tool_entry(known: WorkshopState, entry_id: int) -> ToolEntry:
+    entry = known.tools.get(str(entry_id))
+    if entry is None:
+        raise NotFound("there is no such entry in the tool log", reason="entry_not_found")
+    return entry
 
 
 class _Activity:
@@ -395,9 +409,26 @@ def _shown(book: Conversations, entry: ToolEntry, activity: _Activity) -> answer
         image_ref=None if entry.image_ref is None else f"sha256:{entry.image_ref}",
         result_ref=None if entry.result_ref is None else f"sha256:{entry.result_ref}",
         receipt=_receipt(book, entry),
+        written=_written(book, entry),
         ts=timestamp(entry.at_ms),
         active=activity.of(entry.turn_id),
     )
+
+
+def _written(book: Conversations, entry: ToolEntry) -> tuple[str, ...]:
+    """Return the files a call wrote: where its `path` was only read, or it had none, its own words.
+
+    They are read for those calls alone; of what is lost nothing is said.
+    """
+    if entry.batch_id is None or entry.success is False:
+        return ()
+    if entry.path is not None and entry.tool not in FROM_TABLES:
+        return (entry.path,)
+    if entry.path is not None:
+        return tuple(filter(None, (evidence.target_of(evidence.arguments(book, entry)),)))
+    files = evidence.result(book, entry).get("files")
+    told = (one for one in (files if isinstance(files, list) else ()) if isinstance(one, dict))
+    return tuple(one["path"] for one in told if isinstance(one.get("path"), str))
 
 
 def _receipt(book: Conversations, entry: ToolEntry) -> str | None:

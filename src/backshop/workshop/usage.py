@@ -15,7 +15,7 @@ from backshop.base.errors import NotFound, ValidationFailed
 from backshop.base.field_copy import made_from
 from backshop.base.usage import UNKNOWN_PERSON, ModelUsage, Used, together, with_call
 from backshop.bench import stream_of
-from backshop.models import ModelCalled, Purpose
+from backshop.models import EgressCompleted, EgressSent, ModelCalled, Purpose
 from backshop.store import Caller, Event, Fold, Store, StreamNotHealthy
 
 from . import requests
@@ -51,6 +51,8 @@ class _Counted:
     """By whom the calls were asked for; what 0.1.0 recorded does not say."""
     runs: Mapping[str, str] = field(default_factory=dict)
     calls: Mapping[str, tuple[CallUsage, ...]] = field(default_factory=dict)  # by run
+    on_their_way: Mapping[str, str] = field(default_factory=dict)  # requests that left, their run
+    took_ms: Mapping[str, int] = field(default_factory=dict)  # of a run's last request
     at_work: str | None = None
 
 
@@ -63,6 +65,10 @@ def _apply(state: _Counted, event: Event) -> _Counted:
             return replace(state, at_work=fact.turn_id)
         case TurnEnded() | TurnPaused():
             return replace(state, at_work=None)
+        case EgressSent() as fact if fact.run_id is not None:
+            return replace(state, on_their_way={**state.on_their_way, fact.call_id: fact.run_id})
+        case EgressCompleted() as fact if fact.call_id in state.on_their_way:
+            return _came_back(state, fact)
         case ModelCalled() as fact if fact.is_answered:
             person = None if event.by is None else event.by.person
             counted = _with(state, fact, person or UNKNOWN_PERSON)
@@ -70,17 +76,27 @@ def _apply(state: _Counted, event: Event) -> _Counted:
     return state
 
 
+def _came_back(state: _Counted, fact: EgressCompleted) -> _Counted:
+    """Note how long a request took, for the call it belongs to, which is recorded next."""
+    waiting = dict(state.on_their_way)
+    run_id = waiting.pop(fact.call_id)
+    took = {**state.took_ms, run_id: fact.duration_ms}
+    return replace(state, on_their_way=waiting, took_ms=took)
+
+
 def _called(state: _Counted, fact: ModelCalled, at_ms: int) -> _Counted:
     if fact.run_id is None:
         return state
+    took = dict(state.took_ms)
     call = CallUsage(
         at=timestamp(at_ms),
         model_id=fact.model_id,
         usage=fact.usage,
         usd_estimate=fact.usd_estimate,
+        took_ms=took.pop(fact.run_id, None),
     )
     before = state.calls.get(fact.run_id, ())
-    return replace(state, calls={**state.calls, fact.run_id: (*before, call)})
+    return replace(state, took_ms=took, calls={**state.calls, fact.run_id: (*before, call)})
 
 
 def _with(state: _Counted, fact: ModelCalled, person: str) -> _Counted:
@@ -108,7 +124,7 @@ def _turn_of(state: _Counted, fact: ModelCalled) -> str | None:
     return None if fact.purpose in _BESIDE else state.at_work
 
 
-_FOLD: Fold[_Counted] = Fold("workshop.usage", 2, _Counted(), _apply)
+_FOLD: Fold[_Counted] = Fold("workshop.usage", 3, _Counted(), _apply)
 
 
 def bench_usage(book: Conversations, request: requests.GetUsage) -> BenchUsage:

@@ -9,7 +9,7 @@ import pytest
 from backshop.formats.canvas.chart.data import Axis, ChartData, Labels, Plot, Rect, Series
 from backshop.formats.canvas.chart.picture import broken_picture, chart_picture
 from backshop.formats.canvas.chart.scale import scale
-from backshop.formats.canvas.figure import Box, Canvas, Figure, Group, Path, Text
+from backshop.formats.canvas.figure import Box, Canvas, Figure, Group, Path, Stroke, Text
 from backshop.formats.canvas.svg import svg
 
 RECT = Rect(x=10, y=10, width=480, height=288)
@@ -106,6 +106,20 @@ def test_a_line_breaks_at_a_gap_unless_blanks_are_zero_or_spanned():
         return len([pen for pen in pens if pen.width == 2.5])
 
     assert (runs("gap"), runs("zero"), runs("span")) == (2, 1, 1)
+
+
+@pytest.mark.rule("F43.78")
+@pytest.mark.parametrize(
+    ("kind", "stacking", "is_upward"),
+    [("column", "stacked", True), ("bar", "none", True), ("column", "none", False)],
+)
+def test_a_legend_lists_series_as_they_stand_and_grid_lines_look_as_said(kind, stacking, is_upward):
+    pen = Stroke(color="#123456", width=2.0)
+    figures, _ = drawn(kind, stacking=stacking, y=Axis(has_grid=True, grid=pen))
+    places = {one.text: one.y for one in figures if isinstance(one, Text)}
+
+    assert (places["South"] < places["North"]) is is_upward
+    assert any(isinstance(one, Path) and one.stroke == pen for one in figures)
 
 
 @pytest.mark.rule("F43.12")

@@ -95,7 +95,7 @@ def test_a_slide_is_drawn_through_the_door_with_a_frame_for_each_shape(tmp_path)
         found: Any = formats.draw_slide(source, 0)
         again = formats.draw_slide(source, 0)
         picture = formats.draw_slide_picture(source, 0, 0.5)
-        with pytest.raises(Exception, match="no slide 5"):
+        with pytest.raises(Exception, match="slide_index 5: there is 1 slide"):
             formats.draw_slide(source, 5)
 
     root = etree.fromstring(found["svg"])
@@ -304,7 +304,17 @@ def test_a_slide_of_two_thousand_shapes_is_drawn_in_part_and_says_so(drawn):
     assert time.process_time() - begin < 10
     assert len(canvas.frames) == 2_000
     assert len(texts(canvas)) == limits.DRAWN_SHAPES_MAX
-    assert canvas.missing == (f"only the first {limits.DRAWN_SHAPES_MAX:,} shapes are drawn",)
+    assert canvas.missing == ("1,500 of 2,000 shapes are drawn",)
+
+
+@pytest.mark.rule("F43.76", "F43.37")
+def test_of_a_text_that_is_too_long_its_beginning_is_drawn(drawn):
+    drawn.box("word " * 60_000, at=(1, 1, 5, 1))
+
+    canvas = drawn.canvas()
+
+    assert texts(canvas)
+    assert canvas.missing == ("100,000 of 300,000 letters of a paragraph are drawn",)
 
 
 @pytest.mark.rule("F43.37", "F43.4")

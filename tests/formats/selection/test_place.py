@@ -81,6 +81,16 @@ def test_a_place_is_understood_as_it_is_typed(text):
     assert parse_place(text, Kind.TEXT) == Place(line_start=12, line_end=14)
 
 
+@pytest.mark.rule("F34.37", "F44.1")
+def test_what_texts_say_of_a_slide_is_taken_as_its_place():
+    place = parse_place("slide 3 (slide_index 2) shape 1", Kind.PPTX)
+
+    assert (place, spelled(place)) == (Place(slide_index=2, shape=0), "slide 3 shape 1")
+    for several in ("slides 3-5", "slide 2 shapes 1-2"):
+        with pytest.raises(FormatError, match="several places"):
+            parse_place(several, Kind.PPTX)
+
+
 @pytest.mark.rule("F34.37")
 def test_a_sheet_by_its_name_is_the_whole_sheet():
     assert parse_place("My sheet", Kind.XLSX) == Place(sheet="My sheet")
@@ -94,6 +104,7 @@ def test_a_sheet_by_its_name_is_the_whole_sheet():
         (Kind.TEXT, "line"),
         (Kind.TEXT, '"a" "b"'),
         (Kind.PPTX, "slide 0"),
+        (Kind.PPTX, "slide 3 (slide_index 3)"),
         (Kind.XLSX, "S!nonsense"),
         (Kind.XLSX, "'unclosed!A1"),
     ],

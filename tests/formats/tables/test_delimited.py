@@ -75,7 +75,7 @@ def test_the_map_of_a_table(make, cache):
     source = make("id,name\n" + "".join(f"{n},x\n" for n in range(1200)))
 
     assert mapped(source, cache) == {
-        "map_version": 2,
+        "map_version": 3,
         "format": "csv",
         "size_bytes": source.size_bytes,
         "sha256": source.sha256,

@@ -21,6 +21,9 @@ from .books import source
 SVG = "{http://www.w3.org/2000/svg}"
 
 
+MONEY = {"num_format": "$0.00"}
+
+
 def drawn(tmp_path: Path, fill: Callable[[Any, Any], None], **window: Any) -> Any:
     path = tmp_path / "a.xlsx"
     with xlsxwriter.Workbook(str(path)) as book:
@@ -131,7 +134,7 @@ def test_rich_text_borders_patterns_and_tables_are_drawn(tmp_path):
     assert attribute(shown["Column1"], "font-weight") == "700"
 
 
-@pytest.mark.rule("F43.20")
+@pytest.mark.rule("F43.20", "F43.77")
 def test_conditional_formats_are_drawn_from_values_and_others_are_named(tmp_path):
     def fill(book, sheet):
         sheet.write_column("A1", [1, 2, 3, 4, 5])
@@ -149,18 +152,29 @@ def test_conditional_formats_are_drawn_from_values_and_others_are_named(tmp_path
         rule = {"type": "formula", "criteria": "=$A1>1", "format": loud}
         sheet.conditional_format("E1:E5", rule)
 
+        more = {"type": "cell", "criteria": ">", "value": "=$A1", "format": loud}
+        sheet.write_column("I1", [1, 9])
+        sheet.conditional_format("I1:I2", more)
+        money = {"type": "formula", "criteria": "=G1=7", "format": book.add_format(MONEY)}
+        sheet.write("G1", 7)
+        sheet.conditional_format("G1", money)
+        today = {"type": "formula", "criteria": "=WEBSERVICE(A1)", "format": loud}
+        sheet.conditional_format("H1", today)
+
     found = drawn(tmp_path, fill)
     root = etree.fromstring(found["svg"].encode())
     fills = [one.get("fill") for one in root.iter(f"{SVG}rect")]
 
-    assert fills.count("#ffc7ce") == 2
+    assert fills.count("#ffc7ce") == 2 + 4 + 1  # by a number, by a formula, by another cell
+    assert "$7.00" in texts(found)
     assert {"#000000", "#404040", "#808080", "#bfbfbf"} <= set(fills)
     blue = [one for one in root.iter(f"{SVG}rect") if one.get("fill") == "#0000ff"]
     bars = [float(one.get("width") or 0) for one in blue]
     assert bars == [6, 18, 30, 42, 54]  # a tenth to nine tenths of the cell
     assert fills.count("#00ff00") == 2
     assert attribute(next(one for one in root.iter(f"{SVG}text") if one.text == "4"), "fill")
-    assert found["missing"] == ["conditional formats by formula are not drawn"]
+    words = "conditional formats by formula that cannot be computed here are not drawn"
+    assert found["missing"] == [words]
 
 
 @pytest.mark.rule("F43.21", "F43.10")
@@ -261,7 +275,20 @@ def test_windows_of_wide_sheets_are_cheap_and_end_with_the_sheet(tmp_path):
         assert caught.value.reason == "bad_range"
 
 
-@pytest.mark.rule("F43.23")
+@pytest.mark.rule("F43.76", "F43.15")
+def test_a_sheet_says_its_frozen_cells_and_how_many_boxes_are_drawn(tmp_path):
+    def fill(_: Any, sheet: Any) -> None:
+        sheet.freeze_panes(2, 1)
+        for at in range(70):
+            sheet.insert_textbox(at, 3, f"Box {at}", {"width": 40, "height": 20})
+
+    found = drawn(tmp_path, fill, row_count=80)
+
+    assert found["frozen"] == {"rows": 2, "columns": 1}
+    assert found["missing"] == ["60 of 70 shapes are drawn, the others are empty frames"]
+
+
+@pytest.mark.rule("F43.23", "F43.76")
 def test_of_two_thousand_charts_some_are_drawn_and_the_others_are_counted(tmp_path):
     path, many = tmp_path / "a.xlsx", tmp_path / "many.xlsx"
     with xlsxwriter.Workbook(str(path)) as book:
@@ -280,7 +307,7 @@ def test_of_two_thousand_charts_some_are_drawn_and_the_others_are_counted(tmp_pa
 
     found: Any = xlsx.draw_sheet(source(many))
 
-    assert found["missing"] == ["1,940 more charts and pictures are shown as empty frames"]
+    assert found["missing"] == ["60 of 2,000 charts are drawn, the others are empty frames"]
     assert sum(one["kind"] == "chart" for one in found["frames"]) == 60
     assert len(found["svg"]) < 1_000_000
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import xlsxwriter
 
-from backshop.formats import xlsx
+from backshop.formats import seen_cell, xlsx
 from backshop.formats.errors import FormatError
 
 from .books import book, edit, lines, source
@@ -141,6 +141,16 @@ def test_the_difference_of_two_workbooks(tmp_path):
     assert found["more"] == 0
     same = {"sheets": [], "cell_count": 0, "more": 0, "lines": [], "following": None}
     assert xlsx.diff_cells(made, made) == same
+
+
+@pytest.mark.rule("F29.5")
+def test_a_result_that_differs_beyond_15_digits_is_the_same(tmp_path):
+    one = book(tmp_path / "a.xlsx", ("S", [["=A9|1"], ["=A9|1"]]))
+    two = book(tmp_path / "b.xlsx", ("S", [["=A9|0.9999999999999999"], ["=A9|0.99999999"]]))
+
+    found = json.loads(json.dumps(xlsx.diff_cells(one, two)))
+
+    assert [(c["cell"], c["kind"]) for c in found["sheets"][0]["cells"]] == [("A2", "result")]
 
 
 @pytest.mark.rule("F29.5")
@@ -320,7 +330,8 @@ def test_a_number_that_became_text_is_a_change_and_another_format_of_it_is_none(
 def numbers(path, **cells):
     """Write a workbook with every digit of its numbers."""
     given = [{"cell": cell, "value": value} for cell, value in cells.items()]
-    base = book(path.with_name("base.xlsx"), ("S", [["x"]]))
+    kept = path.with_name("base.xlsx")  # one for both: a workbook says in which second it was made
+    base = source(kept) if kept.exists() else book(kept, ("S", [["x"]]))
     edit(base, path, {"op": "set_cells", "sheet": "S", "cells": given})
     return source(path)
 
@@ -350,3 +361,58 @@ def test_a_review_shows_every_digit_only_where_the_last_ones_differ(tmp_path, af
 
     (change,) = found["sheets"][0]["cells"]
     assert (change["before"], change["after"]) == (unit.before, unit.after) == told
+
+
+@pytest.mark.rule("F29.5", "F42.5", "U4.48")
+def test_changed_values_are_told_as_their_number_formats_show_them(tmp_path):
+    rows = [["Day", "Share", "Sum"], [45292, 0.1234567, "=B2*2|0.2469134"], ["x", 1, 2]]
+    made = book(tmp_path / "a.xlsx", ("S", rows))
+    formats = [("A2", "d mmm yyyy"), ("B2:C2", "0.0%")]
+    looks = [
+        {"op": "set_style", "sheet": "S", "range": area, "style": {"number_format": code}}
+        for area, code in formats
+    ]
+    edit(made, tmp_path / "b.xlsx", *looks)
+    cells = [("A2", 45323), ("B2", 0.25), ("C2", "=B2*3")]
+    given = [{"cell": cell, "value": value} for cell, value in cells]
+    changes = [
+        {"op": "set_cells", "sheet": "S", "cells": given},
+        {"op": "insert_rows", "sheet": "S", "row": 3, "values": [[45300, 0.5]]},
+    ]
+    edit(source(tmp_path / "b.xlsx"), tmp_path / "c.xlsx", *changes)
+
+    found: Any = xlsx.diff_cells(source(tmp_path / "b.xlsx"), source(tmp_path / "c.xlsx"))
+    told = {one["cell"]: seen_cell(one) for one in found["sheets"][0]["cells"]}
+
+    day, share, total = told["A2"], told["B2"], told["C2"]
+    assert (day.sides, day.plain) == (("1 Jan 2024", "1 Feb 2024"), ("2024-01-01", "2024-02-01"))
+    assert (share.sides, share.plain) == (("12.3%", "25.0%"), ("0.1234567", "0.25"))
+    assert (total.sides[1], total.results) == ("=B2*3", ("24.7%", "75.0%"))
+    assert found["lines"][0]["texts"] == ["9 Jan 2024", "50.0%"]
+
+
+@pytest.mark.rule("U4.48")
+@pytest.mark.parametrize(
+    ("cell", "sides", "plain"),
+    [
+        ({"before": "1", "after": "2"}, ("1", "2"), None),
+        # nothing but signs between thousands: the sheet shows all there is
+        (
+            {"before": "1000", "after": "2000", "shown": {"before": "1,000", "after": "2,000"}},
+            *(("1,000", "2,000"), None),
+        ),
+        # the same to the eye, or nothing at all: the plain value tells
+        (
+            {"before": "1.01", "after": "1.02", "shown": {"before": "1", "after": "1"}},
+            *(("1.01", "1.02"), None),
+        ),
+        (
+            {"before": "1", "after": "2", "shown": {"before": "", "after": "2.0"}},
+            *(("1", "2"), None),
+        ),
+    ],
+)
+def test_a_cell_reads_as_the_sheet_shows_it_unless_that_says_nothing(cell, sides, plain):
+    found = seen_cell({"kind": "value", **cell})
+
+    assert (found.sides, found.plain) == (sides, plain)

@@ -86,16 +86,17 @@ def test_what_the_engine_cannot_be_trusted_with_has_no_value(tmp_path, out):
 
 @pytest.mark.rule("F24.9", "F24.3")
 def test_results_that_rest_on_one_that_is_not_known_are_none(tmp_path, out):
-    rows = [[1, "=BESSELI(A1,1)|2", "=B1+1|3", "=C1+1|4", "=A1+1|2", "=IF(A1>1,A1,D1)|1"]]
+    known = ["=A1+1|2", "=IF(A1>1,A1,D1)|1"]
+    rows = [[1, "=BESSELI(A1,1)|2", "=B1+1|3", "=C1+1|4", *known, "=SUM(A1:C1)|6"]]
     made = book(tmp_path / "a.xlsx", ("S", rows))
 
     result = edit(made, out, cells(("A1", 5)))
 
-    assert lines(out) == ["1\t5\t{=BESSELI(A1,1)}\t{=B1+1}\t{=C1+1}\t6\t5"]
+    assert lines(out) == ["1\t5\t{=BESSELI(A1,1)}\t{=B1+1}\t{=C1+1}\t6\t5\t{=SUM(A1:C1)}"]
     assert counts(result) == {
         "computed": 2,
-        "not_computed": 3,
-        "reasons": {"depends_on_not_computed": 2, "unknown_function": 1},
+        "not_computed": 4,
+        "reasons": {"depends_on_not_computed": 3, "unknown_function": 1},
     }
 
 

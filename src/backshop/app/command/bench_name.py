@@ -13,6 +13,7 @@ if TYPE_CHECKING:  # loaded with the first command about a bench (S2.4)
     from backshop.bench import answers
 
 PAGE = 200  # the longest there is (B5.3)
+_NONE_YET = "there is none yet; `backshop bench create NAME` makes one"
 
 
 def every_bench(ask: Ask, *, include_trash: bool) -> list[answers.BenchInfo]:
@@ -33,7 +34,7 @@ def named_bench(ask: Ask, text: str) -> str:
     """Return the id of the one workbench that `text` stands for.
 
     Raises:
-        NotFound: nothing is called so; the hints list names that are near.
+        NotFound: nothing is called so; the hints list names that are near, or how to make one.
         ValidationFailed: `ambiguous`; the hints list the candidates.
     """
     found = every_bench(ask, include_trash=True)
@@ -44,10 +45,13 @@ def named_bench(ask: Ask, text: str) -> str:
     if not matches or not text:
         names = {one.name.casefold(): one.name for one in found}
         near = get_close_matches(text.casefold(), names, n=3, cutoff=0.5)
-        hints = tuple(names[one] for one in near)
+        hints = tuple(names[one] for one in near) if found else (_NONE_YET,)
         raise NotFound(f"there is no workbench {text!r}", reason="not_found", hints=hints)
     if len(matches) > 1:
-        hints = tuple(f"{one.workbench_id} ({one.name})" for one in matches[:10])
+        hints = tuple(
+            f"{one.workbench_id} ({one.name}, last changed {one.updated_at})"
+            for one in matches[:10]
+        )
         raise ValidationFailed(
             f"{text!r} could be {len(matches)} workbenches", reason="ambiguous", hints=hints
         )

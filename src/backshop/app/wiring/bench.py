@@ -45,13 +45,13 @@ class LoggedConversations:
 
         return draft_facts(self._store, str(state.bench_id))
 
-    def unanswered(self, state: BenchState) -> ChangesAsked | None:
-        """Say what was asked for about the Draft that nobody has taken up."""
+    def unanswered(self, state: BenchState) -> tuple[ChangesAsked, ...]:
+        """Say what was asked for about the Draft that nobody has taken up, oldest first."""
         if state.draft is None or not state.draft.is_asked_by(state.conversation_head_id):
-            return None
-        from backshop.workshop import unanswered_request  # loaded when there is something to say
+            return ()
+        from backshop.workshop import unanswered_requests  # loaded when there is something to say
 
-        return unanswered_request(self._store, str(state.bench_id))
+        return unanswered_requests(self._store, str(state.bench_id))
 
     def asked(self, state: BenchState) -> str | None:
         """Return what the person said last."""

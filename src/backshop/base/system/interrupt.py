@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -10,6 +11,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import asyncio
+
+_INTERRUPTED = 130  # what shells expect of a program that Ctrl-C ended
 
 
 @contextmanager
@@ -28,6 +31,23 @@ def interrupts() -> Iterator[threading.Event]:
         yield asked
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def end_on_interrupt(loop: asyncio.AbstractEventLoop, close: Callable[[], None]) -> None:
+    """Let one Ctrl-C end this process at once, though a thread of it waits for input.
+
+    `close` is called before; a second Ctrl-C does not wait for that.
+    """
+
+    def end() -> None:
+        loop.remove_signal_handler(signal.SIGINT)
+        try:
+            close()
+        finally:
+            os._exit(_INTERRUPTED)
+
+    with suppress(NotImplementedError, ValueError, RuntimeError):  # not the main thread
+        loop.add_signal_handler(signal.SIGINT, end)
 
 
 def stop_on_signals(loop: asyncio.AbstractEventLoop, stop: Callable[[], None]) -> None:

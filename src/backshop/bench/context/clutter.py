@@ -14,7 +14,9 @@ MODERATE_FROM = 0.40
 HEAVY_ABOVE = 0.70
 CONTEXT_WARNING_FROM = 0.35
 _TEXT_CAP_FROM_BYTES = 100 * 1024
-HEAVY_TEXT = "The workbench is crowded: answers may get slower and less precise."
+HEAVY_TEXT = (
+    "Files and talk take most of what the model can read: answers may get slower, less precise."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,7 +33,7 @@ def announced(
         nonlocal phase, percent
         phase, percent = name, 0
         desk.announce(bench_id, event, {"phase": name})
-        report(name, phases.index(name), len(phases))
+        report(name, 0, 0)  # how far its files are is told below it; phases have no share of it
 
     def counted(what: str, done: int, total: int) -> None:
         nonlocal percent

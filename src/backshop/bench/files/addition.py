@@ -69,7 +69,9 @@ def add(desk: BenchRepository, request: requests.WorkbenchFilesAdd) -> Added:
     if not 1 <= len(request.source_paths) <= SOURCES_MAX:
         raise ValidationFailed("give 1 to 10,000 sources", reason="bad_params")
     if request.on_conflict not in _CONFLICTS:
-        raise ValidationFailed("there is no such way to settle a conflict", reason="bad_params")
+        raise ValidationFailed(
+            "there is no such way to settle a conflict", reason="bad_params", hints=_CONFLICTS
+        )
     folder = "" if request.dest_dir is None else f"{paths.bench_path(request.dest_dir)}/"
     with desk.locked(request.workbench_id, damaged_ok=True) as state:
         gate = SourceGate(desk.store.home, state.limits.max_file_bytes)

@@ -190,8 +190,8 @@ def read_source(text: str, blobs: Blobs, home: Path, limit_bytes: int) -> tuple[
             blob = SourceGate(home, limit_bytes).take(source, batch).blob
     except Skip as skip:
         if skip.reason == "unreadable":
-            raise SourceUnreadable("the file cannot be read", reason="unreadable") from skip
-        raise ValidationFailed("this file cannot be taken", reason=skip.reason) from skip
+            raise SourceUnreadable(f"{source.name} cannot be read", reason="unreadable") from skip
+        raise ValidationFailed(f"{source.name} cannot be taken", reason=skip.reason) from skip
     return source.name, blob
 
 

@@ -68,10 +68,11 @@ def require_folder(desk: BenchRepository, text: str) -> Path:
     try:
         folder = given_path(text).resolve(strict=True)
     except (OSError, ValueError, RuntimeError) as error:
-        raise ValidationFailed("there is no such folder", reason="bad_folder") from error
+        said = f"there is no such folder: {Path(text).name}"
+        raise ValidationFailed(said, reason="bad_folder") from error
     home = desk.store.home.resolve()
     if not folder.is_dir():
-        raise ValidationFailed("this is not a folder", reason="bad_folder")
+        raise ValidationFailed(f"this is not a folder: {folder.name}", reason="bad_folder")
     if folder.is_relative_to(home) or home.is_relative_to(folder):
         raise ValidationFailed(
             "a folder inside the home, or around it, cannot be followed", reason="inside_home"

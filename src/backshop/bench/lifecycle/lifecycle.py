@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -40,7 +41,9 @@ _DAY_MS = 86_400_000
 
 
 def create(desk: BenchRepository, request: requests.WorkbenchCreate, caller: Caller) -> Created:
-    """Make an empty bench."""
+    """Make an empty bench, unless one of its name will do (B5.1)."""
+    if request.reuse and (there := _of_name(desk, request.name, caller)) is not None:
+        return Created(workbench_id=there, created=False)
     bench_id = desk.new_bench()
     if request.profile is not None and request.profile not in PROFILES:
         raise ValidationFailed("there is no such profile", reason="bad_limits")
@@ -48,7 +51,19 @@ def create(desk: BenchRepository, request: requests.WorkbenchCreate, caller: Cal
     model_id = desk.settings.default_model()
     facts = decide.create(bench_id, request.name, limits, profile, model_id=model_id)
     desk.commit(bench_id, lambda _: facts, beginning=caller.beginning)
-    return Created(workbench_id=bench_id)
+    return Created(workbench_id=bench_id, created=True if request.reuse else None)
+
+
+def _of_name(desk: BenchRepository, name: str, caller: Caller) -> BenchId | None:
+    """Return the bench of a name that the caller sees; of several the newest."""
+    wanted = decide.name_of(name, default=None)
+    for head in reversed(desk.store.streams("bench")):
+        bench_id = head.stream.partition(":")[2]
+        with suppress(BenchDamaged):  # its name cannot be read
+            state = desk.raw_state(bench_id)
+            if state.exists and state.name == wanted and caller.sees(bench_id):
+                return BenchId(bench_id)
+    return None
 
 
 def open_bench(desk: BenchRepository, request: requests.BenchRequest) -> Opened:

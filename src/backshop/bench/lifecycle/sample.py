@@ -16,9 +16,8 @@ from .. import decide, requests
 from ..answers import SampleCreated
 from ..errors import BenchDamaged
 from ..repository import BenchRepository
+from ..requests import SAMPLE_NAME as NAME
 from ..values import FileFact
-
-NAME = "Sample Workbench"
 
 
 def create(

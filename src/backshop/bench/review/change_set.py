@@ -28,7 +28,7 @@ from ..tree.difference import KINDS, Change
 from ..tree.soundness import UNREADABLE
 from ..values import Selection
 from . import view_request
-from .effect import error_count, uncomputed_count
+from .effect import as_spelled, error_count, uncomputed_count
 from .reference import reference_of
 
 PAGE_MAX = 5000
@@ -127,7 +127,9 @@ class ChangeSet:
     subject: str | None = None
     """The message that the Draft came of, in the person's words (B27.6)."""
     request: ChangesAsked | None = None
-    """What the person asked for about the Draft that nobody has taken up (W24.10)."""
+    """What the person asked for about the Draft last that nobody has taken up (W24.10)."""
+    requests: tuple[ChangesAsked, ...] = ()
+    """All of these, oldest first (W24.12)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,7 +172,8 @@ def change_set(
     assert state.bench_id is not None
     reference = reference_of(draft, request.since)
     found = _changes(desk, reference.tree, draft)
-    gone = _deleted(_changes(desk, draft.base_tree, draft))
+    overall = _changes(desk, draft.base_tree, draft)
+    gone = _deleted(overall)
     entries = [_entry(desk, draft, gone, change, hints) for change in found]
     entries.sort(key=lambda one: not (one.collateral or one.new_errors))  # stable: kinds as before
     start = offset_of(request.cursor)
@@ -191,7 +194,7 @@ def change_set(
         warnings=_warnings(state, entries, has_open=bool(open_)),
         next_cursor=str(start + request.limit) if more else None,
         writers=tuple(one for by in draft.writers if (one := acted(by, desk.names()))),
-        left_whole=_left_whole(desk, draft, {change.path for change in found}),
+        left_whole=_left_whole(desk, draft, {change.path for change in overall}),
         open_comments=sum(not one.is_resolved for one in draft.comments.by_id.values()),
     )
 
@@ -413,7 +416,7 @@ def _effects(desk: BenchRepository, ref: BlobId | None) -> dict[str, Any]:
         value = parse(desk.store.blobs.read(ref))
     except BackshopError:
         return {}  # a lost report costs a hint, never the review (B12.19)
-    return value if isinstance(value, dict) else {}
+    return as_spelled(value) if isinstance(value, dict) else {}
 
 
 def kind_and_access(desk: BenchRepository, change: Change) -> tuple[str, str]:

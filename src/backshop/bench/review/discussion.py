@@ -35,9 +35,15 @@ from .change_set import offset_of
 STATES = ("open", "resolved", "all")
 PAGE_MAX = 1000
 _KEPT_PLACES = 20_000
-_NO_SUCH_PLACE = frozenset(
-    {"bad_selector", "bad_range", "bad_index", "unknown_sheet", "unknown_slide", "no_match"}
-)
+_NO_SUCH_PLACE = {
+    "bad_selector": "places in such a file are written otherwise",
+    "bad_range": "the file does not go that far",
+    "bad_index": "the file has nothing by that number",
+    "unknown_sheet": "the workbook has no such sheet",
+    "unknown_slide": "the deck has no such slide",
+    "no_match": "the file does not have these words",
+}
+"""Why a place that somebody typed is not there, by the reason a read has for it."""
 _GONE = Relocated(place=None, is_touched=True)
 
 
@@ -297,10 +303,18 @@ class Discussion:
             if error.reason not in _NO_SUCH_PLACE:
                 raise
             is_ours = not place.is_file and error.reason == "bad_selector"  # names of fields
-            counts_from_0 = place.slide_index is not None
-            hints = () if is_ours or counts_from_0 else error.hints
-            message = f"{source.name} has no place {at.strip()[:COMMENT_QUOTE_CHARS]!r}"
+            is_slide = error.reason == "unknown_slide"
+            hints = self._slides(source) if is_slide else () if is_ours else error.hints
+            typed = at.strip()[:COMMENT_QUOTE_CHARS]
+            message = f"{typed!r} is no place in {source.name}: {_NO_SUCH_PLACE[error.reason]}"
+            if error.reason == "unknown_sheet" and hints:
+                message += f", but {', '.join(hints)}"
             raise fail(error.reason, message, hints=hints) from error
+
+    def _slides(self, source: Source) -> tuple[str, ...]:
+        """Return which slides there are, as places in words count them (F44.4)."""
+        count = self._formats.get_info(source)["slide_count"]
+        return (f"slide 1 to {count}",) if count else ()
 
     def _quote(self, source: Source, place: Place) -> str | None:
         """Return how a place begins, so that one that is gone can still be told."""

@@ -217,6 +217,24 @@ class Differ:
         also = self._unsaid(sides, told_slides(slides), is_told)
         return self._answer(sides, "deck", body, without_facts(also))
 
+    def focus_between(self, before: TreeId, after: TreeId, path: BenchPath) -> focus.Hint | None:
+        """Return where a workbook or a deck differs first in two trees; None where that is all.
+
+        Nothing either where they cannot be compared: this only chooses what is looked at.
+        """
+        sides = self.between(before, after, path)
+        if sides.before is None or sides.after is None:
+            return None
+        try:
+            if sides.kind == "pptx":
+                return focus.of_slides(self._slides(sides))
+            if sides.kind == "xlsx":
+                counted = self._lot(sides, 0)
+                return focus.of_cells(counted["sheets"], counted["lines"])
+        except FormatError:
+            return None
+        return None
+
     def hint_of(self, change: Change) -> focus.Hint | None:
         """Return where to look first, if the file has been compared before."""
         before = change.before.sha256 if change.before else ""

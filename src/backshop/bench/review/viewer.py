@@ -17,14 +17,14 @@ from backshop.base import limits, paths, tree
 from backshop.base.errors import NotFound, ValidationFailed
 from backshop.base.ids import CheckpointId, TreeId, check_id
 from backshop.base.paths import BenchPath
-from backshop.formats import FormatError, Formats, OpenTable, Selector, Source
+from backshop.formats import FormatError, Formats, OpenTable, Selector, Source, column_name
 
 from .. import decide
 from ..repository import BenchRepository
 from ..revision import Draft
 from ..state import BenchState
 from ..tree.difference import Kept
-from . import view_request
+from . import focus, view_request
 from .reference import LAST_LOOK, SINCE, Reference, reference_of
 
 VERSIONS = ("PUBLISHED", "DRAFT", "REFERENCE", "LAST_LOOK")
@@ -32,6 +32,7 @@ BLOCKS_MAX = 600  # of a document in one answer
 _KEPT_DOCUMENTS = 4
 VIEWS = {"published": "PUBLISHED", "draft": "DRAFT"}
 _SCALE_STEP, _SCALE_MIN, _SCALE_MAX = 0.25, 0.25, 2.0
+_ROWS_AT_GLANCE, _COLUMNS_AT_GLANCE = 16, 8
 _ABSENT = ("bad_index", "unknown_sheet")
 Found = dict[str, Any]
 Window = view_request.FileGrid | view_request.ReviewGrid
@@ -206,7 +207,7 @@ class Viewer:
             return _missing(place, index, scale)
         found = self._preview(place, index, scale)
         if found.missing and (other.file is None or self._preview(other, index, scale).missing):
-            raise ValidationFailed(f"neither side has a page {index}", reason="bad_params")
+            raise ValidationFailed(f"neither side has page_index {index}", reason="bad_params")
         return found
 
     def slide_preview(self, request: view_request.ReviewSlide) -> PagePreview:
@@ -220,7 +221,7 @@ class Viewer:
         index = request.slide_index
         drawing = self._slide_or_none(place, index)
         if drawing is None and self._slide_or_none(other, index) is None:
-            raise ValidationFailed(f"neither side has a slide {index}", reason="bad_params")
+            raise ValidationFailed(f"neither side has slide_index {index}", reason="bad_params")
         return {"drawing": drawing, "missing": drawing is None}
 
     def _slide_or_none(self, place: _Place, index: int) -> Found | None:
@@ -325,8 +326,10 @@ class Viewer:
         place = self._there(bench_id, version, raw_path)
         return _svg(place, self._formats.draw_sheet(self._source(place), sheet, *window))
 
-    def glance(self, bench_id: str, version: str, raw_path: str) -> Picture:
-        """Return the first page, slide or sheet of a file as a small picture (U5.24).
+    def glance(
+        self, bench_id: str, version: str, raw_path: str, hint: focus.Hint | None = None
+    ) -> Picture:
+        """Return one page, slide or sheet of a file as a small picture: the first, or of a hint.
 
         `version` may also be a checkpoint, which pictures of reviews know nothing of.
 
@@ -343,12 +346,20 @@ class Viewer:
         file = tree.lookup(head, path, self._desk.store.load_tree)
         if file is None:
             raise NotFound("this version does not have the file", reason="not_found")
-        place = _Place(state, version, path, file)
+        source, looked_at = self._source(_Place(state, version, path, file)), _looked_at(hint or {})
         try:
-            found = self._formats.view_page(self._source(place))
+            return Picture(self._page_or_first(source, looked_at), "image/png", file.sha256)
         except FormatError as error:
             raise NotFound("this file has no picture", reason="not_found") from error
-        return Picture(found.image, "image/png", file.sha256)
+
+    def _page_or_first(self, source: Source, looked_at: dict[str, Any]) -> bytes:
+        """Return the part that is looked at, else the first: what changed may be that it went."""
+        try:
+            return self._formats.view_page(source, **looked_at).image
+        except FormatError:
+            if not looked_at:
+                raise
+        return self._formats.view_page(source).image
 
     def _there(self, bench_id: str, version: str, raw_path: str) -> _Place:
         place = self._place(bench_id, raw_path, version)
@@ -560,6 +571,20 @@ def _answering(place: _Place, index: int, scale: float) -> Callable[..., PagePre
         )
 
     return answer
+
+
+def _looked_at(hint: focus.Hint) -> dict[str, Any]:
+    """Return which part of a file a picture shows, so that what a hint names is seen in it."""
+    if "slide_index" in hint:
+        return {"page": hint["slide_index"] + 1}
+    if "sheet" not in hint:
+        return {}
+    row, col = hint.get("row_start", 0), hint.get("col_start", 0)
+    if row < _ROWS_AT_GLANCE and col < _COLUMNS_AT_GLANCE:
+        return {"sheet": hint["sheet"]}
+    top, left = max(1, row - 1), max(1, col - 1)
+    end = f"{column_name(left + _COLUMNS_AT_GLANCE)}{top + _ROWS_AT_GLANCE}"
+    return {"sheet": hint["sheet"], "range": f"{column_name(left)}{top}:{end}"}
 
 
 def _svg(place: _Place, drawing: Mapping[str, Any]) -> Picture:

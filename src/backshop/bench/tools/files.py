@@ -115,6 +115,7 @@ def _list_files(params: ListFiles, *, context: ToolContext) -> ToolResult:
                 "is_opaque": one.is_opaque,
                 "writable": one.access == "read_write",
                 "draft_status": one.draft_status,
+                **({"unreadable": one.unreadable_reason} if one.unreadable_reason else {}),
             }
             for one in page.files
         ]

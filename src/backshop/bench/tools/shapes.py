@@ -37,6 +37,7 @@ _FILE = shape(
     },
     mime_type=MAYBE_TEXT,
     draft_status=MAYBE_TEXT,
+    unreadable=TEXT,
 )
 LISTED = shape({"files": {"type": "array", "items": _FILE}, "total": COUNT}, next_cursor=MAYBE_TEXT)
 INFO = shape(

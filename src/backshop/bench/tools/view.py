@@ -21,7 +21,9 @@ class ViewPage:
     """Arguments of view_page."""
 
     path: str
-    place: str | None = field(default=None, metadata=described("page 3, slide 2, Plan!A1:F20"))
+    place: str | None = field(
+        default=None, metadata=described("page 3, slide 2 (from 1), Plan!A1:F20")
+    )
     version: str | None = None
 
 

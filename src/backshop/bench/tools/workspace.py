@@ -18,10 +18,10 @@ from backshop.bench.answers import Batched
 from backshop.bench.audit.note import note
 from backshop.bench.draft import batch
 from backshop.bench.repository import Commit
-from backshop.bench.review.effect import ERRORS_LISTED
+from backshop.bench.review.effect import ERRORS_LISTED, SPELLING
 from backshop.bench.service import Bench
 from backshop.bench.state import BenchState
-from backshop.formats import NOTED, Applied, FormatError, Source, named_files
+from backshop.formats import NOTED, Applied, FormatError, Source, for_people, named_files
 from backshop.prompts import ToolResult
 
 REFUSALS_NOTED = 20  # of one caller
@@ -30,6 +30,7 @@ _NEAR = 3
 _ALIKE = 0.6  # of 1: how like a path must be to be named
 _PREFIXES = ("./", "draft/", "published/")
 VERSIONS = ("published", "draft")
+NO_DRAFT = "no_draft"
 Make = Callable[[Source | None, Path], Applied]
 
 
@@ -84,7 +85,8 @@ class Workspace:
         try:
             return self.file(path, self.bench.desk.find(self._tree(version), path))
         except NotFound as error:
-            error.hints = error.hints or self.near(path)
+            if error.reason != NO_DRAFT:
+                error.hints = error.hints or self.near(path)
             raise
 
     def named(self, operations: Any) -> dict[str, Source]:
@@ -110,7 +112,7 @@ class Workspace:
         if version == "published":
             return state.published
         if state.draft is None:
-            raise NotFound("this workbench has no Draft", reason="no_draft")
+            raise NotFound("this workbench has no Draft", reason=NO_DRAFT)
         return state.draft.tree
 
     def look(
@@ -248,7 +250,7 @@ def _active(state: BenchState) -> TreeId:
 
 def _note(given: str | None, applied: Applied) -> str | None:
     """Return what a write says it did, and what a reader of the file would not see (B13.2)."""
-    said = [given] if given else [text for _, text in applied.changes]
+    said = [given] if given else [for_people(text) for _, text in applied.changes]
     said += [one.where for one in applied.warnings if one.code in NOTED and one.where]
     return "; ".join(said) or None
 
@@ -271,6 +273,7 @@ def _report(applied: Applied) -> bytes:
     left = (result.get("recalculated") or {}).get("uncomputed")
     if left:
         effects["uncomputed"] = left
+    effects |= SPELLING
     return canonical(json.loads(json.dumps(effects, default=list)))
 
 
@@ -290,7 +293,7 @@ def answered(work: Callable[[], Any], message: str = "") -> ToolResult:
     except FormatError as error:
         return refused(error.reason or "failed", error)
     except NotFound as error:
-        return refused("not_found", error)
+        return refused(NO_DRAFT if error.reason == NO_DRAFT else "not_found", error)
     except BackshopError as error:
         return refused(error.reason or error.code.lower(), error)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from backshop.formats import lines_said
+from backshop.formats import lines_said, seen_cell
 
 from ..door import clean
 
@@ -23,11 +23,14 @@ def cell_text(cell: Mapping[str, Any]) -> str:
     if cell["kind"] == "style":
         return f"{cell['what']}: {formats}"
     absent = "(not stored)" if cell["kind"] == "result" else "(empty)"
-    said = f"{cell['what']}: {_pair(cell, absent)}"
+    seen = seen_cell(cell)
+    said = f"{cell['what']}: {_pair(seen.sides, absent)}"
     if cell.get("formula"):
         said += f"  {clean(cell['formula'])}"
-    if cell.get("results"):
-        said += f"  (result {_pair(cell['results'], '(none)')})"
+    if seen.results:
+        said += f"  (result {_pair(seen.results, '(none)')})"
+    if seen.plain:
+        said += f"  (without number format {_pair(seen.plain, '(none)')})"
     return f"{said}  [{formats}]" if formats else said
 
 
@@ -58,6 +61,5 @@ def moved_from(cell: Mapping[str, Any]) -> str:
     return f" (was {cell['cell_before']})" if cell.get("cell_before") else ""
 
 
-def _pair(sides: Mapping[str, Any], absent: str) -> str:
-    texts = (sides.get(side) for side in ("before", "after"))
-    return " → ".join(absent if one is None else clean(str(one)) for one in texts)
+def _pair(sides: Iterable[str | None], absent: str) -> str:
+    return " → ".join(absent if one is None else clean(one) for one in sides)

@@ -14,6 +14,7 @@ import click
 from backshop.base.acting import who
 from backshop.base.codec import encode
 from backshop.base.errors import NotFound
+from backshop.base.labels import headline
 from backshop.bench import (
     Bench,
     BenchBusy,
@@ -21,6 +22,7 @@ from backshop.bench import (
     Cells,
     ChangedFile,
     ChangeEntry,
+    ChangesAsked,
     ChangeSet,
     Diff,
     Differ,
@@ -45,6 +47,7 @@ Facade = TypeVar("Facade")
 Asked = TypeVar("Asked")
 Answered = TypeVar("Answered")
 Paged = TextDiff | TableDiff | Cells
+_ASKED_CHARS = 160
 _TRIES = 5  # at showing a Draft that others write to
 _FLAGS = {
     "eol_changed": "the ends of the lines changed",
@@ -111,14 +114,18 @@ def publish(door: Door, bench: str, tree: str | None, dry_run: bool, yes: bool) 
         door.require_person("publishing")
     with door.shop() as shop:
         bench_id = bench_of(shop, bench)
+        draft = shop.ask(Bench.draft_get_state, requests.BenchRequest(workbench_id=bench_id))
         if tree is None:
-            draft = shop.ask(Bench.draft_get_state, requests.BenchRequest(workbench_id=bench_id))
             tree = recall(shop.config.home, bench_id, draft.draft_id)
+        if draft.last_round is not None:
+            asked = requests.ReviewGetChangeSet(workbench_id=bench_id, limit=1)
+            for line in request_lines(shop.ask(Bench.review_get_change_set, asked)):
+                click.echo(line, err=True)
         wish = requests.DraftPublish(workbench_id=bench_id, reviewed_tree=tree, dry_run=dry_run)
         if not (yes or dry_run):
             shown = shop.ask(Bench.draft_publish, replace(wish, dry_run=True))
             click.echo("\n".join(changed_lines(shown.changed)), err=True)
-            door.confirm("Publish this?")
+            door.confirm("Publish this?", "publishing")
             wish = replace(wish, reviewed_tree=shown.tree)  # what was shown, or nothing
         door.show(shop.ask(Bench.draft_publish, wish), published_text)
 
@@ -156,7 +163,7 @@ def discard(door: Door, bench: str, paths: tuple[str, ...], yes: bool) -> None:
         if not paths:
             own = requests.BenchRequest(workbench_id=at.id)
             if not yes and shop.ask(Bench.draft_get_state, own).has_draft:
-                door.confirm("Throw the Draft away? It does not come back.")
+                door.confirm("Throw the Draft away? It does not come back.", "discarding")
             thrown = shop.ask(Bench.draft_discard, own)
             door.show(thrown, lambda _: "discarded; Published is as it was")
             return
@@ -278,7 +285,8 @@ def draft_show(door: Door, bench: str) -> None:
     """Say whether there is a Draft and how old it is."""
     found = ask(door, bench, Bench.draft_get_state, requests.BenchRequest)
     rows = [(name, str(value)) for name, value in encode(found).items()]
-    door.show(found, lambda _: table(rows, ("draft", "")))
+    shown = table(rows, ("draft", "")) if found.has_draft else "there is no Draft"
+    door.show(found, lambda _: shown)
 
 
 @draft.command("delete")
@@ -402,8 +410,25 @@ def change_set_text(found: ChangeSet, bench_id: str) -> str:
         return "\n".join([*lines, *outside])
     if found.open_comments:
         lines.append(f"{found.open_comments} open comment(s): backshop comment list {bench_id}")
+    lines += request_lines(found)
     lines.append(f"publish exactly this: backshop publish {bench_id} --tree {found.tree}")
     return "\n".join(lines)
+
+
+def request_lines(found: ChangeSet) -> list[str]:
+    """Return the requests for changes that nobody took up, and whether files were written since."""
+    return [
+        f"you asked for this and nobody took it up: {headline(clean(one.text), _ASKED_CHARS)}"
+        + (f" ({_written_text(one)})" if one.written_since else "")
+        for one in found.requests
+    ]
+
+
+def _written_text(one: ChangesAsked) -> str:
+    names = ", ".join(sorted({clean(each.agent) for each in one.written_since if each.agent}))
+    paths = list(dict.fromkeys(clean(each.path) for each in one.written_since))
+    more = f" and {len(paths) - 3} more" if len(paths) > 3 else ""
+    return f"written since: {', '.join(paths[:3])}{more}" + (f", by {names}" if names else "")
 
 
 def change_lines(found: ChangeSet) -> list[str]:

@@ -17,13 +17,13 @@ import click
 
 from backshop.base.codec import encode
 from backshop.base.errors import BackshopError, ValidationFailed
-from backshop.base.paths import bench_path
+from backshop.base.paths import UNUSABLE, bench_path
 from backshop.bench import Bench, Differ, requests, views
 from backshop.bench.answers import AddResult, WroteBack
 from backshop.formats import TableDiff, TextDiff
 
 from ..bench import written_lines
-from ..door import Door, DoorCommand, clean, pass_door
+from ..door import Door, DoorCommand, clean, pass_door, word
 from ..draft.review import change_lines, diff_text, whole_diff
 from ..workshop import ENDED_WELL, INPUTS, named_inputs, show_answer, watched_turn
 from .model_way import require_model
@@ -46,7 +46,7 @@ _ASKED = "Write this back? y, n, or say what to change"
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """How it ended: `written`, `unchanged`, `discarded`, `waiting`, `conflict` or `failed`.
+    """How it ended: `written`, `unchanged`, `discarded`, `waiting`, `paused`, `conflict`, `failed`.
 
     Of a workbench that is kept, `next` says how to go on.
     """
@@ -82,8 +82,8 @@ class Job:
         last = self.said[-1] if self.said else None
         is_over = status in ("written", "unchanged", "discarded", "failed")
         is_kept = self.keep or not is_over
-        draft = status == "waiting"
-        changed = tuple(one.path for one in self.at.review().entries) if draft else ()
+        has_draft = status == "waiting" or (status == "paused" and last and last.has_draft)
+        changed = tuple(one.path for one in self.at.review().entries) if has_draft else ()
         if not is_kept:
             remove(self.shop, self.at.id)
         return Outcome(
@@ -220,7 +220,7 @@ def _why_not_copied(one: AddResult) -> str:
         try:
             bench_path(source.name)
         except ValidationFailed as error:
-            why = error.message.removeprefix("not a workbench path: ")
+            why = error.message.removeprefix(UNUSABLE)
         why = f"its name is none in a workbench ({why})"
     return f"{source.name} cannot be copied: {why}"
 
@@ -239,7 +239,7 @@ def _require_consent(job: Job) -> None:
     from backshop.models import requests as models
 
     status = job.shop.ask(Permissions.status, models.ConsentQuery(workbench_id=job.at.id))
-    if status.consented or not status.host:  # nothing leaves for a model without a host
+    if status.consented or not status.asked:
         return
     where = f"{status.model_id} at {clean(status.host)}"
     if not job.door.has_person:
@@ -248,7 +248,7 @@ def _require_consent(job: Job) -> None:
             hints=("`backshop consent mode allow_all --yes` agrees for all of them",),
         )
     names = ", ".join(clean(one.path) for one in status.files[:_FILES_SHOWN])
-    job.door.confirm(f"{names} would go to {where}. Agree?")
+    job.door.confirm(f"{names} would go to {where}. Agree?", "sending files")
     agreed = models.GrantConsent(
         workbench_id=job.at.id,
         provider_id=status.provider_id,
@@ -299,9 +299,10 @@ def _rounds(job: Job, ask: Callable[[BenchWorkshop], Answer]) -> Outcome:
         if not job.door.as_json:
             show_answer(done, streamed, with_facts=not done.has_draft)  # else the review has them
         if done.status not in ENDED_WELL:
-            return job.ended("waiting" if done.status == "paused" else "failed")
+            return job.ended("paused" if done.status == "paused" else "failed")
         if not done.has_draft:
-            return job.ended("unchanged" if done.status == "complete" else "failed")
+            is_well = done.status == "complete" and not (done.facts and done.facts.notes)
+            return job.ended("unchanged" if is_well else "failed")
         found = job.at.review()
         if not job.door.as_json:
             click.echo("\n".join(_shown(job, found)))
@@ -350,7 +351,7 @@ def _shown(job: Job, found: ChangeSet) -> Iterator[str]:
         yield from lines[:_LINES_SHOWN]
         if len(lines) > _LINES_SHOWN:
             more = len(lines) - _LINES_SHOWN
-            yield f"… {more} more lines: backshop review {job.at.id} {clean(one.path)}"
+            yield f"… {more} more lines: backshop review {job.at.id} {word(one.path)}"
     yield from change_lines(found)
 
 
@@ -373,6 +374,8 @@ def _next(status: str, bench_id: str) -> tuple[str, ...]:
             f"backshop publish {bench_id}",
             f"backshop bench write-back {bench_id}",
         )
+    if status == "paused":
+        return (f"backshop retry {bench_id}", f"backshop review {bench_id}")
     if status == "conflict":
         return (
             f"backshop bench extract {bench_id} FOLDER",
@@ -389,6 +392,8 @@ def _told(outcome: Outcome) -> str:
         lines.append("no file was changed")
     if outcome.status == "waiting":
         lines.append("nothing was written back; the result waits in a workbench:")
+    if outcome.status == "paused":
+        lines.append("nothing was written back; the work waits in a workbench, unfinished:")
     if outcome.is_kept:
         lines.append(f"kept: workbench {outcome.workbench_id}")
         lines += [f"  {one}" for one in outcome.next]

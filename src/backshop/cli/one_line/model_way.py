@@ -60,13 +60,14 @@ def _ways(shop: Backshop, provider: str, usable: Sequence[str]) -> list[str]:
     ways = []
     if usable:
         ways.append(f"another model that is ready: --model {' or '.join(usable[:_SHOWN])}")
+        ways.append(f"`backshop model use {usable[0]}` makes it yours")
     known = provider if not provider.startswith("local-") else FIRST
     ways.append(f"a key: `backshop provider set-key {known}` (others: `backshop provider list`)")
     answering = shop.ask(Providers.find_local, NOTHING).servers
     for one in answering:
         add = f"backshop provider add {one.provider_id} --preset {one.preset}"
         ways.append(f"a server answers at {one.base_url}: `{add}`, then `backshop provider probe`")
-    if not answering:
+    if not answering and not any(one.startswith("local-") for one in usable):
         ways.append(
             "a server on this machine (Ollama, llama.cpp, LM Studio, vLLM): start it, then"
             " `backshop provider add local-ollama --preset ollama`"

@@ -127,6 +127,10 @@ class Frame:
     width: float
     height: float
     label: str = ""
+    title: str = ""
+    """Of a chart: what stands above it."""
+    shows: str = ""
+    """Of a chart: a sign of the values it shows; others have another one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,7 +25,7 @@ def require_page(page: int, count: int, what: str = "page") -> None:
         FormatError: `bad_range`, with the pages there are.
     """
     if not 1 <= page <= count:
-        there = f"1-{count}" if count else "none"
+        there = f"{what} 1 to {count}" if count > 1 else f"{what} 1" if count else "none"
         raise fail("bad_range", f"there is no {what} {page}", hints=(there,))
 
 

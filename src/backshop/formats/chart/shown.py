@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from lxml import etree
 
-from ..canvas.chart.data import DRAWN, ROUND, Axis, ChartData, Labels, Plot, Series, Show
+from ..canvas.chart.data import DRAWN, GRID, ROUND, Axis, ChartData, Labels, Plot, Series, Show
 from ..canvas.chart.lines import automatic_marker
 from ..canvas.face import face
 from ..canvas.figure import Stroke
@@ -46,6 +46,8 @@ class Look:
     theme: Theme
     face_name: str
     show: Show
+    is_framed: bool = True
+    """Whether a chart that says nothing of it has a ground and a line around it."""
 
 
 def chart_data(root: Element, look: Look) -> ChartData:
@@ -267,6 +269,9 @@ def _axis(axis: Element | None, look: Look) -> Axis:
     code = child(axis, "numFmt")
     linked = code is None or code.get("sourceLinked") in ("1", "true")
     shown = not is_on(axis, "delete")
+    lines = child(axis, "majorGridlines")
+    looks = child(lines, "spPr")
+    pen = looks.find(a("ln")) if looks is not None else None
     return Axis(
         title=words_of(child(axis, "title")) if shown else None,
         is_shown=shown,
@@ -275,7 +280,12 @@ def _axis(axis: Element | None, look: Look) -> Axis:
         high=_float(value(scaling, "max")),
         step=_float(value(axis, "majorUnit")),
         code=None if linked or code is None else code.get("formatCode"),
-        has_grid=child(axis, "majorGridlines") is not None,
+        has_grid=lines is not None and not is_unfilled(pen),
+        grid=Stroke(
+            color=solid_fill(pen, look.theme) or GRID.color,
+            width=_line_width(pen, GRID.width),
+            dash=_dash(pen),
+        ),
         is_reversed=value(scaling, "orientation") == "maxMin",
         log_base=_float(value(scaling, "logBase")),
     )
@@ -315,7 +325,9 @@ def _dressed(root: Element, look: Look, data: ChartData) -> ChartData:
     space, chart = child(root, "spPr"), child(root, "chart")
     line = space.find(a("ln")) if space is not None else None
     color = solid_fill(line, look.theme) or "#d9d9d9"
-    border = None if is_unfilled(line) else Stroke(color=color, width=_line_width(line, 1.0))
+    has_line = not is_unfilled(line) and (look.is_framed or line is not None)
+    border = Stroke(color=color, width=_line_width(line, 1.0)) if has_line else None
+    ground = "#ffffff" if look.is_framed else None
     text = _run(child(root, "txPr"))
     title = _run(child(chart, "title"))
     size = _points(text, 10.0)
@@ -328,7 +340,7 @@ def _dressed(root: Element, look: Look, data: ChartData) -> ChartData:
         title_size=_points(title, size * 1.2 if text is not None else 18.0) * _PX,
         is_title_bold=title is None or title.get("b") not in ("0", "false"),
         color=_text_color(text, look.theme) or look.theme.get("dk1", "#000000"),
-        background=None if is_unfilled(space) else solid_fill(space, look.theme) or "#ffffff",
+        background=None if is_unfilled(space) else solid_fill(space, look.theme) or ground,
         plot_background=solid_fill(child(plot_area(root), "spPr"), look.theme),
         border=border,
         palette=tuple(look.theme.get(f"accent{n}", "#4472c4") for n in range(1, 7)),

@@ -148,7 +148,7 @@ def _tracked(root: Element, marks: dict[str, tuple[int, Element]]) -> Iterator[T
                 author=(info.findtext(_CREATOR) if info is not None else None) or "unknown",
                 date=info.findtext(_DATE) if info is not None else None,
                 text=_gone(change) if is_gone else _come(mark),
-                where="document" if place is None else f"body {place}",
+                where="document" if place is None else f"paragraph {place}",
                 place=place,
             )
 

@@ -18,6 +18,7 @@ from . import names as n
 from .blank import blank_presentation
 from .deck import Deck
 from .edit import Editor, apply
+from .numbering import in_words
 from .schema import read_edits
 from .shape import shapes_of
 
@@ -82,7 +83,7 @@ class Watch:
                 changed.extend(self._slide_effects(part, after))
             elif part in notes and part in self._known_parts:
                 explained.add(part)
-                changed.append(Effect(kind="notes", where=f"slide {notes[part].index} notes"))
+                changed.append(Effect(kind="notes", where=f"{in_words(notes[part].index)} notes"))
             elif part == deck.part:
                 explained.add(part)
                 changed.extend(self._presentation_effects(part))
@@ -112,14 +113,13 @@ class Watch:
         package = self._deck.package
         original = package.original(part)
         if part not in after:
-            where = f"slide {self._before[part]}"
+            where = in_words(self._before[part])
             yield Effect(kind="slide", where=where, aspect="removed")
         elif part not in self._before or original is None:
-            yield Effect(kind="slide", where=f"slide {after[part]}", aspect="added")
+            yield Effect(kind="slide", where=in_words(after[part]), aspect="added")
         else:
-            label = f"slide {after[part]}"
-            before = slide_units(loosened(original), label)
-            now = slide_units(loosened(package.read(part)), label)
+            before = slide_units(loosened(original), after[part])
+            now = slide_units(loosened(package.read(part)), after[part])
             yield from compare(before, now, by_position(before, now))
 
     def _presentation_effects(self, part: str) -> Iterator[Effect]:
@@ -159,16 +159,16 @@ class _Aims:
         self._parts = set(editor.parts)
         for part, index in after.items():
             if part not in before:
-                self.targets[f"slide {index}"] = None
-        self._gone = {f"slide {index}" for part, index in before.items() if part not in after}
+                self.targets[in_words(index)] = None
+        self._gone = {in_words(index) for part, index in before.items() if part not in after}
         self.targets.update({f"{where} (removed)": None for where in self._gone})
         self.targets.update(dict.fromkeys(_shape_targets(deck, editor, after)))
         for part in editor.frames:
             if part in after:
-                self.targets[f"slide {after[part]}"] = None
+                self.targets[in_words(after[part])] = None
         for part in editor.notes:
             if part in after:
-                self.targets[f"slide {after[part]} notes"] = None
+                self.targets[f"{in_words(after[part])} notes"] = None
         if editor.order or editor.notes:
             self.targets["slide order"] = None
 
@@ -204,23 +204,22 @@ def _shape_targets(deck: Deck, editor: Editor, after: dict[str, int]) -> Iterato
             shapes[part] = {shape.element: shape.index for shape in found}
         for around in (element, *element.iterancestors()):
             if around in shapes[part]:
-                yield f"slide {after[part]} shape {shapes[part][around]}"
+                yield in_words(after[part], shapes[part][around])
                 break
         else:  # text outside the shapes, in files that have some
-            yield f"slide {after[part]}"
+            yield in_words(after[part])
 
 
-def slide_units(root: Element, label: str) -> list[Unit]:
+def slide_units(root: Element, index: int) -> list[Unit]:
     """Return the units of a slide: its shapes, and the frame with everything else."""
     tree = root.find(f"{n.C_SLD}/{n.SP_TREE}")
     shapes = shapes_of(tree) if tree is not None else []
     units = [
-        Unit("shape", f"{label} shape {shape.index}", fingerprint(shape.element))
-        for shape in shapes
+        Unit("shape", in_words(index, shape.index), fingerprint(shape.element)) for shape in shapes
     ]
     inside = {shape.element for shape in shapes}
     holders = {tree, *tree.iterancestors()} if tree is not None else set()
-    return [*units, Unit("slide", label, b"".join(_around(root, inside, holders)))]
+    return [*units, Unit("slide", in_words(index), b"".join(_around(root, inside, holders)))]
 
 
 def _around(element: Element, inside: set[Element], holders: set[Element]) -> Iterator[bytes]:
@@ -243,7 +242,8 @@ def focus_of(effects: Effects, deck: Deck, editor: Editor) -> dict[str, Json] | 
     for effect in effects.changed:
         words = effect.where.split()
         if words[0] == "slide" and words[1].isdigit():
-            (gone if effect.aspect == "removed" and len(words) == 2 else live).append(int(words[1]))
+            is_gone = effect.aspect == "removed" and len(words) == 2
+            (gone if is_gone else live).append(int(words[1]) - 1)
     if live:
         return {"slide_index": min(live)}
     if gone:

@@ -230,9 +230,9 @@ class _Copier:
         if request.target_slide is None:
             raise no_target(request, "target_slide is needed")
         try:
-            return self.taker.slide(request.target_slide)
+            return self.taker.slide(request.target_slide, field="target_slide")
         except FormatError as error:
-            raise no_target(request, f"there is no slide {request.target_slide}") from error
+            raise no_target(request, error.message) from error
 
     def _relink(self, element: Element, giver_part: str, taker_part: str) -> None:
         """Point every relationship of a copied element at a copied picture; drop the other ones."""

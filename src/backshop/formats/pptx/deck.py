@@ -14,6 +14,7 @@ from backshop.formats.package.xml_tree import Trees
 from backshop.formats.protocol import Source
 
 from . import names as n
+from .numbering import no_slide
 from .shape import (
     BODY_TYPES,
     TITLE_TYPES,
@@ -163,21 +164,15 @@ class Deck:
             self._digests[part] = hashlib.sha256(self.package.read(part)).hexdigest()
         return self._digests[part]
 
-    def slide(self, index: int, where: str = "slide_index") -> Slide:
-        """Return one slide.
+    def slide(self, index: int, where: str = "slide_index", field: str = "slide_index") -> Slide:
+        """Return one slide; `field` is the name by which it was asked for.
 
         Raises:
             FormatError: `unknown_slide`, the hint tells how many there are.
         """
         slides = self.slides
         if not 0 <= index < len(slides):
-            last = f"0-{len(slides) - 1}" if slides else "none"
-            raise fail(
-                "unknown_slide",
-                f"there is no slide {index}",
-                detail=f"{where}: {index}",
-                hints=(f"{len(slides)} slides, valid indexes {last}",),
-            )
+            raise no_slide(index, len(slides), where, field)
         return slides[index]
 
     @cached_property

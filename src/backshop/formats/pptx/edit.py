@@ -16,6 +16,7 @@ from backshop.formats.write.operation import RunSpec, problem
 
 from . import names as n
 from .deck import Deck, Slide
+from .numbering import in_both, no_slide
 from .place import body_shape, excess_lines, find_layout, is_bulleted
 from .schema import Edit, Line, Text, clean_text
 from .shape import (
@@ -70,13 +71,11 @@ class Editor:
             FormatError: `unknown_slide`, `op_conflict` when an earlier operation took it out.
         """
         if not 0 <= index < len(self._numbers):
-            last = f"0-{len(self._numbers) - 1}" if self._numbers else "none"
-            hint = f"{len(self._numbers)} slides, valid indexes {last}"
-            raise problem("unknown_slide", where, f"there is no slide {index}", (hint,))
+            raise no_slide(index, len(self._numbers), where)
         part = self._numbers[index]
         found = next((slide for slide in self.deck.slides if slide.part == part), None)
         if found is None:
-            said = f"slide {index} was taken out by an earlier operation of this call"
+            said = f"{in_both(index)} was taken out by an earlier operation of this call"
             raise problem("op_conflict", where, said)
         return found
 
@@ -84,6 +83,10 @@ class Editor:
         """Give an added slide the number by which the rest of the call names it."""
         self._numbers.append(slide.part)
         return len(self._numbers) - 1
+
+    def called(self, slide: Slide) -> str:
+        """Return a slide as the call names it, in words and by its number (F20.8)."""
+        return in_both(self._numbers.index(slide.part))
 
     def aim(self, slide: Slide, element: Element) -> None:
         """Note that a shape is addressed and its slide going to change."""
@@ -113,9 +116,8 @@ def _add_slide(editor: Editor, edit: Edit) -> str:
     place = count if index is None else index
     assert isinstance(place, int)
     if not 0 <= place <= count:
-        raise problem(
-            "unknown_slide", f"{edit.op.where}.index", f"no place {place}", (f"0-{count}",)
-        )
+        said = f"slide_index {place}: there are {count} slides, a new one goes to 0 to {count}"
+        raise problem("unknown_slide", f"{edit.op.where}.index", said)
     slide = add_slide(deck, layout, place)
     number = editor.number(slide)
     editor.order = True
@@ -123,8 +125,8 @@ def _add_slide(editor: Editor, edit: Edit) -> str:
     _drop_unfilled(slide)
     if edit.notes:
         _write_notes(editor, edit, slide)
-    named = "" if number == place else f", called {number} in this call"
-    return f"slide {place} added ({layout.name}){named}"
+    named = "" if number == place else f", called slide_index {number} in this call"
+    return f"{in_both(place)} added ({layout.name}){named}"
 
 
 def _drop_unfilled(slide: Slide) -> None:
@@ -139,12 +141,13 @@ def _drop_unfilled(slide: Slide) -> None:
 def _move_slide(editor: Editor, edit: Edit) -> str:
     slide = editor.slide(edit)
     to = edit.op.number("to")
-    editor.deck.slide(to, f"{edit.op.where}.to")
+    editor.deck.slide(to, f"{edit.op.where}.to", "to")
+    called = editor.called(slide)
     if to == slide.index:
-        return f"slide {to} stays"
+        return f"{called} stays"
     move_slide(editor.deck, slide, to)
     editor.order = True
-    return f"slide {slide.index} moved to {to}"
+    return f"{called} moved, now {in_both(to)}"
 
 
 def _delete_slide(editor: Editor, edit: Edit) -> str:
@@ -153,7 +156,7 @@ def _delete_slide(editor: Editor, edit: Edit) -> str:
         raise problem("op_conflict", f"{edit.op.where}.index", "the only slide cannot go")
     editor.parts.update(dict.fromkeys(remove_slide(editor.deck, slide)))
     editor.order = True
-    return f"slide {slide.index} deleted"
+    return f"{editor.called(slide)} deleted"
 
 
 def _set_hidden(editor: Editor, edit: Edit) -> str:
@@ -166,7 +169,7 @@ def _set_hidden(editor: Editor, edit: Edit) -> str:
         else:
             del root.attrib["show"]
         editor.frames[slide.part] = None
-    return f"slide {slide.index} {'hidden' if hidden else 'shown'}"
+    return f"{editor.called(slide)} {'hidden' if hidden else 'shown'}"
 
 
 # --- text ----------------------------------------------------------------------------------------
@@ -178,7 +181,7 @@ def _set_slide_text(editor: Editor, edit: Edit) -> str:
         raise problem("missing_field", f"{edit.op.where}.title", "title or body is needed")
     placeholder = edit.op.args["placeholder"]
     _write_texts(editor, edit, slide, placeholder if isinstance(placeholder, int) else None)
-    return f"slide {slide.index} text set"
+    return f"{editor.called(slide)} text set"
 
 
 def _write_texts(editor: Editor, edit: Edit, slide: Slide, wanted: int | None) -> None:
@@ -228,7 +231,7 @@ def _append_bullets(editor: Editor, edit: Edit) -> str:
     editor.aim(slide, shape.element)
     there = list(body.iterchildren(n.P_T))[: -len(edit.body.lines)]
     _check_fit(editor, edit, slide, shape, [*map(_as_line, there), *edit.body.lines])
-    return f"slide {slide.index}: {len(edit.body.lines)} bullets appended"
+    return f"{editor.called(slide)}: {len(edit.body.lines)} bullets appended"
 
 
 def _as_line(paragraph: Element) -> Line:
@@ -313,7 +316,7 @@ def _replace_text(editor: Editor, edit: Edit) -> str:
 def _set_notes(editor: Editor, edit: Edit) -> str:
     slide = editor.slide(edit)
     _write_notes(editor, edit, slide)
-    return f"slide {slide.index} notes set"
+    return f"{editor.called(slide)} notes set"
 
 
 def _write_notes(editor: Editor, edit: Edit, slide: Slide) -> None:
@@ -343,11 +346,11 @@ def _set_table_cells(editor: Editor, edit: Edit) -> str:
     tables = [shape for shape in shapes if shape.table is not None]
     table = next((shape.table for shape in tables if shape.index == wanted), None)
     if table is None:
-        known = [f"table at shape {shape.index}" for shape in tables]
+        known = [f"table at shape: {shape.index}" for shape in tables]
         raise problem(
             "bad_index",
             f"{edit.op.where}.shape",
-            f"shape {wanted} is no table",
+            f"shape: {wanted} is no table of {editor.called(slide)}",
             known or ("the slide has no tables",),
         )
     rows = [list(row.iterchildren(n.TC)) for row in table.iterchildren(n.TR)]
@@ -366,7 +369,7 @@ def _set_table_cells(editor: Editor, edit: Edit) -> str:
         lines = [_plain(line, spec.where) for line in spec.text.split("\n")]
         if editor.writer.set_lines(body, lines, {}, spec.where):
             editor.aim(slide, cell)
-    return f"slide {slide.index}: {len(edit.cells)} cells set"
+    return f"{editor.called(slide)}: {len(edit.cells)} cells set"
 
 
 def _anchor_cell(rows: list[list[Element]], row: int, column: int) -> tuple[Element, bool]:

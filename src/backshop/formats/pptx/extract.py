@@ -106,7 +106,7 @@ def _beyond_look(deck: Deck, slide: Slide, shape: Shape) -> dict[str, Json]:
     for link in found:
         rel = rels.get(link.get(n.R_ID) or "")
         part = deck.package.find(rel.part) if rel is not None and rel.part else None
-        address = f"#slide {slides[part]}" if part in slides else rel.target if rel else ""
+        address = f"#slide_id {slides[part]}" if part in slides else rel.target if rel else ""
         action = link.get("action") or ""
         links.append(" ".join(one for one in (address, action) if one) or "nothing")
     outside = {rel.id: rel.target if rel.part is None else "" for rel in rels.values()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from backshop.formats.package.drawing_text import paragraph_text
 from backshop.formats.row import table_row
@@ -10,16 +10,21 @@ from backshop.formats.row import table_row
 from . import names as n
 from .comment import slide_comments
 from .deck import Deck, Slide
+from .numbering import in_both, in_words
 from .shape import Shape, level_of, table_grid
 from .visible import Sight
 
 
-def slide_units(deck: Deck, slide: Slide) -> list[str]:
-    """Return the slide as pieces that are not cut: its heading line, its shapes, its notes."""
+def slide_units(deck: Deck, slide: Slide, called: Callable[[int], str] = in_both) -> list[str]:
+    """Return the slide as pieces that are not cut: its heading line, its shapes, its notes.
+
+    `called` names the slide: in words, or for who may write to it (F44.2).
+    """
     sight = Sight(deck, slide)
     above = slide.title_shape
     title = _title(above, sight) if above is not None else ""
-    heading = f"# slide {slide.index}: {title}" if title else f"# slide {slide.index}"
+    name = called(slide.index)
+    heading = f"# {name}: {title}" if title else f"# {name}"
     units = [f"{heading} [hidden]" if slide.is_hidden else heading]
     for shape in visual_order(deck, slide):
         if above is not None and shape.element is above.element and title:
@@ -79,6 +84,6 @@ def deck_lines(deck: Deck) -> list[str]:
     """Return the whole deck as stable lines, slide titles as anchors (F29.1)."""
     lines: list[str] = []
     for slide in deck.slides:
-        for unit in slide_units(deck, slide):
+        for unit in slide_units(deck, slide, in_words):
             lines.extend(unit.split("\n"))
     return lines

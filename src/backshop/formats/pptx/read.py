@@ -22,9 +22,9 @@ def read(source: Source, selector: Selector) -> Read:
     slides = deck.slides
     whole = "\n\n".join("\n".join(slide_units(deck, slide)) for slide in slides)
     if selector.char_offset is None and len(whole.encode()) <= numbers.READ_WHOLE_MAX_BYTES:
-        return Read(
-            format="pptx", text=whole, chunk_info=ChunkInfo(total_chunks=max(len(slides), 1))
-        )
+        span = {"slides": f"1-{len(slides)}"} if slides else {}  # all of them, not the first
+        info = ChunkInfo(total_chunks=max(len(slides), 1), span=span)
+        return Read(format="pptx", text=whole, chunk_info=info)
     return _slide(deck, 0, selector)
 
 

@@ -35,7 +35,7 @@ _TEXTS = (
     Arg("body_runs", list),
     *_PARAGRAPH,
 )
-_INDEX = Arg("index", int, required=True, aliases=("slide_index",))
+_INDEX = Arg("index", int, required=True, also=("slide_index",))
 CELL = (
     Arg("row", int, required=True),
     Arg("column", int, required=True),
@@ -50,7 +50,7 @@ SPECS = (
         (
             Arg("layout", str, default="title_and_content"),
             *_TEXTS,
-            Arg("index", int, aliases=("slide_index",)),
+            Arg("index", int, also=("slide_index",)),
             Arg("notes", str),
         ),
     ),

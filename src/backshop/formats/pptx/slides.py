@@ -18,6 +18,7 @@ from backshop.formats.package.xml_tree import loosened
 from . import names as n
 from .blank import empty_slide, notes_master, notes_slide, theme
 from .deck import Deck, Layout, Slide
+from .numbering import in_both, in_words
 from .shape import (
     append_shape,
     drop,
@@ -159,7 +160,7 @@ def remove_slide(deck: Deck, slide: Slide) -> list[str]:
         raise fail(
             "op_conflict",
             "something links to this slide",
-            detail=f"{', '.join(names)} link to slide {slide.index}",
+            detail=f"{', '.join(names)} link to {in_words(slide.index)}",
             hints=names,
         )
     presentation = deck.trees.touch(deck.part)
@@ -189,11 +190,11 @@ def _unlist(deck: Deck, part: str, slide_part: str) -> None:
 
 
 def _spoken(deck: Deck, parts: set[str]) -> list[str]:
-    """Return parts as people know them: slides by index, notes by their slide, others by name."""
+    """Return parts as people know them: slides by number, notes by their slide, others by name."""
     words = {}
     for slide in deck.slides:
-        words[slide.part] = str(slide.index)
-        words[deck.notes_part(slide) or ""] = f"notes of slide {slide.index}"
+        words[slide.part] = in_both(slide.index)
+        words[deck.notes_part(slide) or ""] = f"notes of {in_words(slide.index)}"
     return [words[part] for part in words if part in parts] + sorted(parts - set(words))
 
 

@@ -61,13 +61,15 @@ Instead: TypeAlias = Callable[[str], str | None]
 @dataclass(frozen=True, slots=True)
 class Arg:
     """A field of an operation. `kind`: str, int, float (any number), bool, list, dict, or object
-    (any JSON). A field that is not required may be null."""
+    (any JSON). A field that is not required may be null. `also` are names that are as good as
+    its own; of `aliases` a warning says that they were used."""
 
     name: str
     kind: type
     required: bool = False
     default: Json = None
     aliases: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -406,13 +408,14 @@ def _as_list(operations: Json) -> Sequence[Json]:
 
 def _unalias(rest: dict[str, Json], arg: Arg, where: str, warnings: Warnings) -> Json:
     value = rest.pop(arg.name, None)
-    for alias in arg.aliases:
+    for alias in (*arg.also, *arg.aliases):
         other = rest.pop(alias, None)
         if other is None:
             continue
         if value is not None and other != value:
             raise problem("op_conflict", f"{where}.{alias}", f"differs from {arg.name}")
-        warnings.add("alias_used", where=f"{where}.{alias}")
+        if alias in arg.aliases:
+            warnings.add("alias_used", where=f"{where}.{alias}")
         value = other
     return value
 

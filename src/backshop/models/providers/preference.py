@@ -43,21 +43,29 @@ class Choice:
     def default_model(self) -> str | None:
         """Return the model the person chose; else the first that can answer, if there is one.
 
-        The offline model is nobody's default: it answers nothing but what it was written for.
+        A provider whose last check failed comes after all others.
         """
         chosen: str | None = self.settings.get("model.default")
-        if chosen:
-            return chosen
+        return chosen or self._first(is_checked=True) or self._first(is_checked=False)
+
+    def _first(self, *, is_checked: bool) -> str | None:
+        """Return the first model that can be called, of providers whose check went well or not.
+
+        The offline model is nobody's default: it answers nothing but what it was written for.
+        """
         catalog = self.catalog()
         for provider in catalog.providers.values():
-            models = catalog.models_of(provider.provider_id)
-            if models and provider.provider_id != SCRIPTED and self.unavailable(provider) is None:
+            name = provider.provider_id
+            if name == SCRIPTED or (self.book.of(name).last_error is None) is not is_checked:
+                continue
+            models = catalog.models_of(name)
+            if models and self.unavailable(provider) is None:
                 return models[0].model_id
         return None
 
     def settle_default(self) -> None:
         """Let the model that answers stay the default, whatever else is set up later (M2.6)."""
-        found = None if self.settings.get("model.default") else self.default_model()
+        found = None if self.settings.get("model.default") else self._first(is_checked=True)
         if found is not None:
             self.settings.put("model.default", found)
 

@@ -24,7 +24,19 @@ from ..messages import Message, ModelRequest, Role
 _ROOT = re.compile(r"\s*([a-z_]+)(.*?)\s*", re.DOTALL)
 _STEPS = re.compile(r"(?:\.\w+|\[\d+\])*", re.ASCII)
 _STEP = re.compile(r"\w+", re.ASCII)
-_ROOTS = ("last_user", "last_tool", "files", "n", "result", "results", "note", "tasks")
+_ROOTS = (
+    "last_user",
+    "last_tool",
+    "files",
+    "n",
+    "result",
+    "results",
+    "note",
+    "tasks",
+    "possible",
+    "reports",
+)
+_REPORTS = re.compile(r'<data name="reports" id="(\w+)">\n(.*?)\n</data id="\1">', re.DOTALL)
 _TRIES = 50  # places where the JSON of a framed result may begin
 
 
@@ -35,6 +47,7 @@ class Scene:
     request: ModelRequest
     number: int
     tasks: tuple[tuple[str, str], ...] = ()  # title and prompt
+    possible: tuple[tuple[str, str], ...] = ()  # of those, what the files here allow
 
 
 def fill(value: Any, scene: Scene) -> Any:
@@ -104,7 +117,11 @@ def _look_up(root: str, rest: str, scene: Scene) -> Any:
         case "n":
             return str(scene.number)
         case "tasks":
-            return "\n".join(f"- **{title}**: {prompt}" for title, prompt in scene.tasks)
+            return _offered(scene.tasks)
+        case "possible":
+            return _offered(scene.possible) or "(None of my tasks: their files are not here.)"
+        case "reports":
+            return _reports(prompt_text(request))
         case "note":
             return _note(rest.removeprefix("."), prompt_text(request))
         case "files":
@@ -134,6 +151,18 @@ def _note(name: str, prompt: str) -> str:
     if not name or not lines:
         raise _unfilled(f"no line of the prompt is called {name!r}")
     return str(lines[-1]).strip()
+
+
+def _offered(tasks: Sequence[tuple[str, str]]) -> str:
+    return "\n".join(f"- **{title}**: {prompt}" for title, prompt in tasks)
+
+
+def _reports(prompt: str) -> str:
+    """Return what the items of the turn report, as the prompt of a summary has it."""
+    found = _REPORTS.search(prompt)
+    if found is None:
+        raise _unfilled("there are no reports")
+    return found[2]
 
 
 def _files(request: ModelRequest) -> list[Mapping[str, Any]]:
@@ -213,7 +242,7 @@ def _sentence(value: Any, word: str) -> str:
 
 
 def _grid(value: Any, digits: str) -> list[list[str]]:
-    """Return a table's header and rows as text; `digits` says how numbers with a point look."""
+    """Return a table's header and rows as text; `digits` says how numbers look."""
     if not isinstance(value, Mapping) or not isinstance(value.get("rows"), list):
         raise _unfilled("a result is not a table")
     return [
@@ -227,6 +256,8 @@ def _cell(value: Any, digits: str) -> str:
         return ""
     if isinstance(value, float) and digits:
         return _number(value, digits)
+    if isinstance(value, int) and not isinstance(value, bool) and digits:
+        return _number(value, "0")
     return str(value)
 
 

@@ -6,6 +6,7 @@ import json
 import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,16 @@ from backshop.models.script.script import (
 from backshop.models.script.template import Scene, fill, fill_text
 
 _KEPT = 20  # requests of a bundled script, which may play for days
+_BEFORE = frozenset(
+    (
+        ScriptError.AUTH,
+        ScriptError.RATE_LIMIT,
+        ScriptError.UNAVAILABLE,
+        ScriptError.NETWORK,
+        ScriptError.CONTEXT_LENGTH,
+        ScriptError.UNABLE,
+    )
+)  # nothing of these answers is ever said
 _BROKEN = '{"broken": '
 
 
@@ -54,28 +65,47 @@ class ScriptedWire:
         number, respond = self._take(request)
         if respond.delay_ms and channel.cancel.wait(respond.delay_ms / 1000):
             raise errors.Canceled("the call was cancelled")
-        offered = tuple((one.title, one.prompt) for one in self.script.tasks if not one.follows)
-        yield from _play(respond, Scene(request, number, offered))
+        yield from _play(respond, number)
 
     def models(self, channel: Channel) -> tuple[str, ...]:
         """Return the name of the script."""
         return (self.script.name,)
 
     def _take(self, request: messages.ModelRequest) -> tuple[int, Respond]:
+        """Return the answer, filled; what cannot be is passed over where another step fits.
+
+        Steps that are used up are not passed over: such a script says what comes after what.
+        """
         with self._lock:
             self.requests.append(request)
             self._count += 1
+            scene = self._scene(request)
+            unfilled: errors.BadResponse | None = None
             for place, respond in self.script.answers(request):
                 if place is None:
-                    return self._count, respond
+                    try:
+                        return self._count, _filled(respond, scene)
+                    except errors.BadResponse as error:
+                        unfilled = unfilled or error
+                        continue
                 times = self.script.steps[place].times
                 if times == 0 or self._used[place] < times:
                     self._used[place] += 1
-                    return self._count, respond
-        raise errors.BadResponse(
+                    return self._count, _filled(respond, scene)
+        raise unfilled or errors.BadResponse(
             f"the script {self.script.name[:64]!r} has no answer to this",
             reason="script_unmatched",
             detail=f"purpose: {request.purpose} turn: {turn_of(request)}",
+        )
+
+    def _scene(self, request: messages.ModelRequest) -> Scene:
+        offered = tuple(one for one in self.script.tasks if not one.follows)
+        possible = self.script.possible(request)
+        return Scene(
+            request,
+            self._count,
+            tasks=tuple((one.title, one.prompt) for one in offered),
+            possible=tuple((one.title, one.prompt) for one in possible),
         )
 
 
@@ -97,25 +127,35 @@ def from_file(path: Path) -> ScriptedWire:
     return ScriptedWire(read_script(path.read_text(encoding="utf-8")))
 
 
-def _play(respond: Respond, scene: Scene) -> Iterator[messages.StreamEvent]:
+def _filled(respond: Respond, scene: Scene) -> Respond:
+    """Return an answer with its templates filled in, unless it is an error or literal."""
+    if respond.literal or (respond.failure and respond.failure.kind in _BEFORE):
+        return respond
+    return replace(
+        respond,
+        text=fill_text(respond.text, scene) if respond.text else respond.text,
+        deltas=tuple(fill_text(piece, scene) for piece in respond.deltas),
+        tool_calls=tuple(
+            replace(call, arguments=fill(call.arguments, scene)) for call in respond.tool_calls
+        ),
+    )
+
+
+def _play(respond: Respond, number: int) -> Iterator[messages.StreamEvent]:
     failure = respond.failure
     if failure is not None:
         _raise_before(failure)
     deltas = respond.deltas or ((respond.text,) if respond.text else ())
-    filled = list(deltas) if respond.literal else [fill_text(piece, scene) for piece in deltas]
-    calls = [
-        (call.name, call.arguments if respond.literal else fill(call.arguments, scene))
-        for call in respond.tool_calls
-    ]
     yield messages.Started()
     if failure is not None and failure.kind is ScriptError.STREAM_CUT:
-        yield from _texts("".join(filled)[: failure.after_chars])
+        yield from _texts("".join(deltas)[: failure.after_chars])
         return
     if failure is None or failure.kind is not ScriptError.EMPTY:
-        for piece in filled:
+        for piece in deltas:
             yield from _texts(piece)
+        calls = [(call.name, call.arguments) for call in respond.tool_calls]
         broken = failure is not None and failure.kind is ScriptError.BAD_JSON_ARGUMENTS
-        yield from _calls(calls, scene.number, broken=broken)
+        yield from _calls(calls, number, broken=broken)
     if respond.usage is not None:
         yield messages.UsageReported(respond.usage)
     yield messages.Done(_finish(respond, failure))
@@ -157,6 +197,12 @@ def _raise_before(failure: Failure) -> None:
             raise errors.ProviderUnavailable("the script cannot answer now")
         case ScriptError.NETWORK:
             raise errors.NetworkUnavailable("the script cannot be reached", reason="connect")
+        case ScriptError.UNABLE:
+            raise errors.RequestRejected(
+                "the offline demo is a script and cannot do this",
+                reason="script_unable",
+                hints=("give a provider its key, or add a server of your own, in Settings",),
+            )
         case ScriptError.CONTEXT_LENGTH:
             raise errors.ContextExhausted("the request is longer than the model's window")
         case _:

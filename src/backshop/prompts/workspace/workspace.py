@@ -354,5 +354,5 @@ def checked_folder(raw: str) -> str:
 
 def _top(raw: str) -> str:
     if raw:
-        raise FileProblem("bad_path", "not a workbench path: absolute")
+        raise FileProblem("bad_path", f"{paths.UNUSABLE}absolute")
     return ""

@@ -86,6 +86,10 @@ def _run(
             yield from _node(sessions, state, node, remarks, times)
 
 
+def _moment(at_ms: int) -> str:
+    return f"{timestamp(at_ms)[:19]} UTC".replace("T", " ", 1)
+
+
 def _node(
     sessions: Sessions, state: SessionState, node: NodeState, remarks: Remarks, times: bool
 ) -> Iterator[str]:
@@ -93,7 +97,7 @@ def _node(
         return
     label = sessions.label(state)(node)
     mark = {"checkpoint": " (checkpoint)", "blocked_attempt": " (blocked)"}.get(node.kind, "")
-    when = f" · {timestamp(node.created_ms)}" if times else ""
+    when = f" · {_moment(node.created_ms)}" if times else ""
     yield f"### {_line(label.title)} [{label.step_id}]{mark}{when}"
     yield ""
     notes = graph.notes_of(node)

@@ -263,11 +263,11 @@ def _check(
 
 def _refused(checked: Checked) -> RailsError:
     errors = [one for one in checked.findings if one.severity is Severity.ERROR]
-    first = errors[0]
+    first, more = errors[0], len(errors) - 1
+    rest = f", and {more} more error{'s' if more > 1 else ''}" if more else ""
     return RailsError(
         "WORKFLOW_INVALID",
-        f"not saved: {len(errors)} error(s), first {first.code} at "
-        f"{first.pointer or 'the top'}: {first.message}",
+        f"not saved: {first.message} (at {first.pointer or 'the top'}){rest}",
         f"Write {first.fix} instead." if first.fix else "Correct what the findings name.",
         details={
             "findings": [

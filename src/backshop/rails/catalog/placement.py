@@ -54,7 +54,8 @@ class Placing:
         if target is SourceKind.PROJECT and workspace is not None:
             return workspace / ".backshop" / "workflows"
         if target is SourceKind.PROJECT:
-            message, what = "there is no project to write into", "Give workspacePath."
+            message = "there is no project to write into"
+            what = "Give workspacePath (in the terminal: --workspace FOLDER)."
         else:
             message = f"{target} workflows are read-only"
             what = "Save to user or project; copy gives a workflow another id."

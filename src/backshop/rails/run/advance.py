@@ -123,21 +123,28 @@ def spent(
     """Return the answers of the person that do not count for this acknowledgement (R8.21).
 
     One counts for a single acknowledgement that succeeds; one that was given on a blocked attempt
-    counts for what that attempt handed in and nothing else.
+    counts for what that attempt handed in and nothing else, and an approval of nothing for nothing.
     """
     found: set[str] = set()
     for one in graph.upwards(state, node.node_id):
         above = state.nodes[one.parent].inputs if one.parent and one.kind != "step" else ()
         own = {given.user_input_id for given in one.inputs} - {g.user_input_id for g in above}
-        brought = attempts.get(one.node_id)
+        attempt = graph.attempt_of(state, one)
+        brought = attempts.get(attempt.node_id) if attempt else None
         is_other = brought is not None and (
             inputs.content(brought) != inputs.content(output) or dict(one.context) != dict(context)
         )
         if own and (is_other or _has_led_on(state, one)):
             found |= own
+        elif own and attempt is None:
+            found |= {given.user_input_id for given in one.inputs if _approves(given)} & own
         if one.kind == "step":
             break
     return frozenset(found)
+
+
+def _approves(given: ev.UserInputRecorded) -> bool:
+    return given.reason == "needs_user_approval" and given.decision != "rejected"
 
 
 def _has_led_on(state: SessionState, node: NodeState) -> bool:
@@ -175,7 +182,7 @@ def _advanced(
         )
         for one in choice.limits
     ]
-    more: Json = {}
+    more: Json = graph.person_said(node)
     if judgement.assessed and not as_gaps:
         more["stepContext"] = {"assessments": [_assessed_wire(one) for one in judgement.assessed]}
     if node.is_rewound:
@@ -243,7 +250,7 @@ def _blocked(
         mode=mode,
         wished=refused or node.wished,
         context={key: value for one in found for key, value in one.context.items()},
-        more=handed_in(wish.output, rendered.form),
+        more={**handed_in(wish.output, rendered.form), **graph.person_said(node)},
         rendered=rendered,
         warnings=warnings,
         gaps=[encode(one) for one in judgement.gaps],

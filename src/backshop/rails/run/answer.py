@@ -28,8 +28,8 @@ BODY_VERSION = 2  # of recorded answers; those of version 1 do not say theirs
 _ORDER = (
     *("kind", "stateToken", "ackToken", "checkpointToken", "sessionToken", "isComplete"),
     *("pending", "blockers", "retryable", "validation", "example", "nextIntent", "nextCall"),
-    *("session", "preferences", "warnings", "gaps", "handedIn", "stepContext", "fork"),
-    *("checkpoint", "goal", "guidance", "recap", "branches"),
+    *("session", "preferences", "warnings", "gaps", "handedIn", "personSaid", "stepContext"),
+    *("fork", "checkpoint", "goal", "guidance", "recap", "branches"),
 )
 _CLOSING = {
     "perform_pending_then_continue": (
@@ -159,7 +159,7 @@ def body(facts: AnswerFacts, offer: Offer) -> Json:
             "checkpoint": offer.checkpoint,
         },
         "output": dict(rendered.form) if rendered else None,
-        "context": dict(facts.context),
+        "context": dict(facts.context if facts.blockers or not rendered else rendered.context),
         "text": _text(facts, intent),
         "guidance": _guidance_text(facts.guidance),
     }
@@ -328,9 +328,9 @@ def _about_step(rendered: Rendered) -> str:
     lines = []
     loop = rendered.data.get("loop")
     if isinstance(loop, Mapping):
-        lines.append(
-            f"Loop {loop['loopId']}, pass {loop['iteration']} of at most {loop['maxIterations']}."
-        )
+        place = f"pass {loop['iteration']} of at most {loop['maxIterations']}"
+        is_told = rendered.prompt.startswith(f"P{place[1:]}.")
+        lines.append(f"Loop {loop['loopId']}." if is_told else f"Loop {loop['loopId']}, {place}.")
     if "modelTier" in rendered.data:
         lines.append(f"Model tier: {rendered.data['modelTier']}.")
     if rendered.requires_confirmation:
@@ -392,6 +392,8 @@ def _more_text(more: Mapping[str, object]) -> list[str]:
             shown = [f"artifacts: {', '.join(kinds)}"] if isinstance(kinds, list) else []
             shown += [f"notes: {handed['notesMarkdown']}"] if "notesMarkdown" in handed else []
             parts.append(_list(head, shown))
+    if isinstance(said := more.get("personSaid"), list):
+        parts.append(_list("The person said:", [person_line(one) for one in said]))
     match more.get("stepContext"):
         case {"assessments": list() as assessments}:
             parts.append(_list("Assessments recorded:", [_assessed(one) for one in assessments]))
@@ -404,6 +406,11 @@ def _more_text(more: Mapping[str, object]) -> list[str]:
     if more.get("goal"):
         parts.append(f"Goal: {more['goal']}")
     return parts
+
+
+def person_line(one: Mapping[str, object]) -> str:
+    """Return what the person said to an input as a line."""
+    return f"{one['inputId']} {one['decision']}: {one['words']}"
 
 
 def _assessed(one: Json) -> str:
@@ -457,6 +464,7 @@ def _entries(heading: str, recap: Mapping[str, object]) -> list[str]:
         lines = [f"### {one['title']} [{one['stepId']}, {one['nodeId']}]{mark}"]
         lines += [one["notesMarkdown"]] if one["notesMarkdown"] else []
         lines += [f"{each['kind']}: {each['preview']}" for each in one.get("artifacts", ())]
+        lines += [f"The person said: {person_line(each)}" for each in one.get("personSaid", ())]
         parts.append("\n".join(lines))
     return ["\n\n".join(parts)]
 

@@ -71,6 +71,25 @@ def preferred_tip_below(state: SessionState, node: NodeState) -> NodeState:
     return best
 
 
+def attempt_of(state: SessionState, node: NodeState) -> NodeState | None:
+    """Return the blocked attempt that a node waits with: itself, or above its checkpoints."""
+    for one in upwards(state, node.node_id):
+        if one.kind != "checkpoint":
+            return one if one.kind == "blocked_attempt" else None
+    return None
+
+
+def handed_context(state: SessionState, attempt: NodeState) -> dict[str, object]:
+    """Return the context changed since an attempt's step began, None for a key taken away."""
+    began = next(one for one in upwards(state, attempt.node_id) if one.kind == "step").context
+    found = {
+        key: value
+        for key, value in attempt.context.items()
+        if key not in began or began[key] != value
+    }
+    return {**found, **{key: None for key in began if key not in attempt.context}}
+
+
 def notes_of(node: NodeState) -> Output | None:
     """Return a node's current recap notes."""
     for output in reversed(current_outputs(node.outputs)):
@@ -82,6 +101,16 @@ def notes_of(node: NodeState) -> Output | None:
 def artifacts_of(node: NodeState) -> tuple[Output, ...]:
     """Return a node's current artifacts."""
     return tuple(one for one in current_outputs(node.outputs) if one.channel == "artifact")
+
+
+def person_said(node: NodeState) -> dict[str, object]:
+    """Return the words with which the person answered this step, for its answers (R8.40)."""
+    found = [
+        {"inputId": one.input_id, "decision": one.decision, "words": one.summary}
+        for one in node.inputs
+        if one.provenance != "agent_relayed" and one.decision and one.summary != one.decision
+    ]
+    return {"personSaid": found} if found else {}
 
 
 def critical_gaps(node: NodeState) -> list[Gap]:

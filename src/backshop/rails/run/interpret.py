@@ -100,6 +100,28 @@ class Workflow:
         """Every step by id, bodies included."""
         return {step.step_id: step for step in self.compiled.walk()}
 
+    @cached_property
+    def reads(self) -> Mapping[str, str]:
+        """Every context key that conditions, loops and texts look at, each with a placeholder."""
+        found: dict[str, str] = {}
+        own: set[str | None] = set()  # what loops set themselves
+        for step in self.steps.values():
+            wanted = step.require_confirmation.condition
+            texts = (step.title, step.prompt, *step.guidance, *(f.text for f in step.fragments))
+            paths = [*condition.variables(step.run_condition), *condition.variables(wanted)]
+            paths += [one for f in step.fragments for one in condition.variables(f.when)]
+            paths += [path for text in texts for path in template.paths(text)]
+            if (loop := step.loop) is not None:
+                own |= {loop.iteration_var, loop.item_var, loop.index_var}
+                paths += condition.variables(loop.condition)
+                found |= {loop.count: NUMBER} if isinstance(loop.count, str) else {}
+                blank = OBJECTS if loop.uses_item_fields else LIST
+                found |= {loop.items: blank} if loop.items else {}
+            for path in paths:
+                key = path.split(".")[0]
+                found.setdefault(key, f"<the value of {key}>")
+        return {key: blank for key, blank in found.items() if key not in own}
+
 
 def begin(workflow: Workflow, context: Context, *, skip_missing: bool) -> Choice:
     """Return the first step of a run."""

@@ -23,7 +23,7 @@ from .capability import Observation
 from .contract import Assessed, Check
 from .inputs import Artifact, Delta, Submitted
 from .interpret import Decision, Position, Workflow, scope
-from .prompt import input_form, inputs_of, needs_person
+from .prompt import context_form, input_form, inputs_of, needs_person
 from .reason import Reason
 
 Json = dict[str, object]
@@ -102,6 +102,7 @@ def judge(
     _contract(found, workflow, step, sent, seen)
     _assessments(found, workflow, step, sent)
     _inputs(found, step, node, context, seen, handed)
+    _context(found, workflow, step, context)
     _notes(found, step, sent, notes_required)
     _capabilities(found, workflow, step, node)
     return found
@@ -229,29 +230,50 @@ def _inputs(
 ) -> None:
     """See whether the person has given what only they can (R8.21)."""
     declared = inputs_of(step, seen)
-    decisions = {
-        one.input_id: one.decision for one in node.inputs if _counts(one, declared, handed.spent)
-    }
+    counted = [one for one in node.inputs if _counts(one, declared, handed.spent)]
+    decisions = {one.input_id: one.decision for one in counted}
+    why = {one.input_id: one.summary for one in counted if one.decision == "rejected"}
     for one, decision, summary in _said(found, declared, handed):
         is_word = handed.is_agents and not handed.may_approve
         provenance = "agent_relayed" if handed.is_agents else "person"
         found.relayed.append(Relayed(one.id, one.reason, decision, summary, provenance))
         if not is_word or decision == "rejected" or not needs_person(one):
             decisions[one.id] = decision  # type: ignore[assignment]  # its contract holds
+            why[one.id] = summary
         if handed.is_agents:
             found.warnings.append(_claimed(one, decision, is_counted=one.id in decisions))
     for one in declared:
         decision_now = decisions.get(one.id)
         has_value = _has_value(one, node, context, handed)
         if decision_now == "rejected" or (decision_now is None and not has_value):
-            is_rejected = decision_now == "rejected"
+            rejection = why.get(one.id) if decision_now == "rejected" else None
             is_spent = any(
                 given.input_id == one.id and given.user_input_id in handed.spent
                 for given in node.inputs
             )
             found.reasons.append(
-                _missing_input(step, node, one, is_rejected=is_rejected, is_spent=is_spent)
+                _missing_input(step, node, one, rejection=rejection, is_spent=is_spent)
             )
+
+
+def _context(
+    found: Judgement, workflow: Workflow, step: CompiledStep, context: Mapping[str, object]
+) -> None:
+    """See that no placeholder of the suggested context was sent as it was (R8.42)."""
+    for key, blank in context_form(workflow, step).items():
+        if context.get(key) != blank:
+            continue
+        shown = json.dumps({key: blank}, ensure_ascii=False)
+        found.reasons.append(
+            Reason(
+                detail="missing_context_key",
+                pointer={"kind": "context_key", "key": key},
+                message=f"context.{key} is still the placeholder; it says nothing.",
+                fix=f"Send context = {shown}, the <…> replaced by the real value, with the tokens"
+                " of this answer.",
+                context={key: blank},
+            )
+        )
 
 
 def answered(
@@ -292,12 +314,13 @@ def _said(
 def _counts(given: UserInputRecorded, declared: Sequence[UserInput], spent: frozenset[str]) -> bool:
     """Say whether a recorded answer counts.
 
-    Where a person's is needed, an agent's word does not, nor what was given for something else.
+    Where a person's is needed, what was given for something else does not, nor an agent's word,
+    unless it is that they rejected it.
     """
-    is_own = given.provenance != "agent_relayed" and given.user_input_id not in spent
-    if is_own or given.decision == "rejected":
+    if not any(one.id == given.input_id and needs_person(one) for one in declared):
         return True
-    return not any(one.id == given.input_id and needs_person(one) for one in declared)
+    is_theirs = given.provenance != "agent_relayed" or given.decision == "rejected"
+    return is_theirs and given.user_input_id not in spent
 
 
 def _has_value(
@@ -320,13 +343,14 @@ def _claimed(one: UserInput, decision: str, *, is_counted: bool) -> Json:
 
 
 def _missing_input(
-    step: CompiledStep, node: NodeState, one: UserInput, *, is_rejected: bool, is_spent: bool
+    step: CompiledStep, node: NodeState, one: UserInput, *, rejection: str | None, is_spent: bool
 ) -> Reason:
     message = f"Only the person can give this ({one.reason}): {one.prompt}"
     if is_spent and needs_person(one):
         message += " (what they answered before was for what was handed in then, or is used)"
-    if is_rejected:
+    if rejection is not None:
         message = f"The person rejected this: {one.prompt}"
+        message += f" They said: {rejection}" if rejection != "rejected" else ""
     pointer: dict[str, object] = (
         {"kind": "context_key", "key": one.context_key}
         if one.context_key
@@ -337,7 +361,7 @@ def _missing_input(
         detail=one.reason,
         pointer=pointer,
         message=message,
-        fix=_ask(node, one, context, artifact),
+        fix=_ask(node, one, context, artifact) if rejection is None else _change(node, one),
         context=context,
         artifact=artifact,
     )
@@ -350,6 +374,18 @@ def _answer_form(one: UserInput) -> tuple[Json, Json | None]:
     if one.context_key:
         return {one.context_key: input_form(one)}, None
     return {}, {"kind": "wr.user_input", "inputId": one.id, "decision": "<provided|rejected>"}
+
+
+def _change(node: NodeState, one: UserInput) -> str:
+    """Say what follows a rejection: other content is asked for again (R8.21)."""
+    if not needs_person(one):
+        return "Ask the person what they want instead; they can take the rejection back."
+    ref = resume_ref(node.run_id)
+    return (
+        "Change what you hand in as they want it and make the call again with the tokens of this"
+        " answer: they are then asked anew. The same content stays rejected, unless they take it"
+        f" back with `backshop run answer {ref} --input {one.id} approved`."
+    )
 
 
 def _ask(node: NodeState, one: UserInput, context: Json, artifact: Json | None) -> str:

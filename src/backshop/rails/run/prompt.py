@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -33,6 +34,7 @@ _MODE_LINES = {
     ),
 }
 APPROVAL = "approval"
+_QUOTED = re.compile(r"`([A-Za-z_][A-Za-z0-9_.-]*)`")
 _BINDING_CHOICES = ("irreversible_action", "external_side_effect", "policy_or_compliance")
 
 
@@ -45,6 +47,7 @@ class Rendered:
     prompt: str
     requires_confirmation: bool
     form: Mapping[str, object]  # `output` of the next call, to be filled in
+    context: Mapping[str, str]  # and its `context`
     data: Mapping[str, object]  # `pending` of the answer
 
 
@@ -87,6 +90,7 @@ def render(
         prompt=prompt,
         requires_confirmation=confirms,
         form=output_form(workflow, step),
+        context=context_form(workflow, step),
         data=data,
     )
 
@@ -124,6 +128,20 @@ def output_form(workflow: Workflow, step: CompiledStep) -> dict[str, object]:
         return {"artifacts": artifacts}
     found: dict[str, object] = {"notesMarkdown": form.NOTES}
     return {**found, "artifacts": artifacts} if artifacts else found
+
+
+def context_form(workflow: Workflow, step: CompiledStep) -> dict[str, str]:
+    """Return the `context` a step asks for: keys it names in backticks and something reads (R8.42).
+
+    What the person gives stands with their input.
+    """
+    persons = {one.context_key for one in step.user_inputs}
+    named = _QUOTED.findall("\n".join((step.prompt, *step.guidance)))
+    return {
+        key: workflow.reads[key]
+        for key in dict.fromkeys(named)
+        if key in workflow.reads and key not in persons and not key.startswith("wr_")
+    }
 
 
 def input_form(one: UserInput) -> str:

@@ -43,6 +43,7 @@ class _Entry:
     node: NodeState
     notes: str
     is_checkpoint: bool
+    said: dict[str, object]
 
 
 def recap(
@@ -108,15 +109,17 @@ def _upwards(
             return
         for checkpoint in reversed(graph.checkpoint_children(state, here)):
             if checkpoint.node_id != child:
-                yield from _entry(checkpoint)
-        yield from _entry(here)
+                yield from _entry(state, checkpoint)
+        yield from _entry(state, here)
 
 
-def _entry(node: NodeState) -> Iterator[_Entry]:
+def _entry(state: SessionState, node: NodeState) -> Iterator[_Entry]:
     if lineage.has_notes(node) and node.kind != "blocked_attempt":
         notes = graph.notes_of(node)
         text = (notes.payload.notes_markdown or "") if notes else ""
-        yield _Entry(node, text, node.kind == "checkpoint")
+        is_checkpoint = node.kind == "checkpoint"
+        asked = state.nodes.get(node.parent or "") if not is_checkpoint else None
+        yield _Entry(node, text, is_checkpoint, graph.person_said(asked) if asked else {})
 
 
 def _counts_twice(taken: NodeState) -> int:
@@ -138,6 +141,7 @@ def _shown(entry: _Entry, labels: Labels, previews: Previews) -> dict[str, objec
         "notesMarkdown": entry.notes,
     }
     shown |= {"artifacts": artifacts} if artifacts else {}
+    shown |= entry.said
     return {**shown, "checkpoint": True} if entry.is_checkpoint else shown
 
 

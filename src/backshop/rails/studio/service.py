@@ -21,7 +21,7 @@ from ..run import graph, inputs, preference, prompt
 from ..run import reason as run_reason
 from ..run.interpret import scope
 from ..run.plan import Plan
-from ..search import words as words_of
+from ..search import is_meant
 from ..service import Rails
 from ..session import events as ev
 from ..session.home_event import SessionChanged
@@ -177,6 +177,13 @@ class Studio:
                 f"It asks for: {', '.join(declared) or 'nothing'}.",
             )
         reason = declared[request.input_id].reason
+        is_early = graph.attempt_of(located.state, located.node) is None
+        if is_early and reason == "needs_user_approval" and request.decision != "rejected":
+            raise RailsError(
+                "PRECONDITION_FAILED",
+                "nothing was handed in for this step yet, so there is nothing to approve",
+                "Let the agent hand the step in; it then waits for you with what it handed in.",
+            )
         summary = cut(request.summary or request.decision, run_reason.SUMMARY_MAX_BYTES)
 
         def change(plan: Plan, node: NodeState, state: SessionState) -> None:
@@ -274,8 +281,8 @@ class Studio:
             return False
         if wanted.workflow_id is not None and wanted.workflow_id not in row.workflow_ids:
             return False
-        words = words_of(wanted.query or "")
-        return not words or all(map(session.text_of(self._sessions, row).says, words))
+        query = wanted.query or ""
+        return not query or is_meant(query, *session.found_by(self._sessions, row))
 
     def _wants(self, row: runs.RunListed, wanted: RunsList, now_ms: int) -> bool:
         asked = (
@@ -291,8 +298,8 @@ class Studio:
             since = timestamp(now_ms - wanted.within_hours * _HOUR_MS)
             if row.last_activity < since:
                 return False
-        words = words_of(wanted.query or "")
-        return not words or all(map(runs.text_of(row).says, words))
+        query, ids = wanted.query or "", (row.resume_ref, row.run_id, row.session_id)
+        return not query or is_meant(query, ids, runs.text_of(row))
 
     def _delete(self, session_id: str) -> None:
         self._sessions.store.delete_stream(stream_of(session_id))

@@ -125,6 +125,8 @@ class InputRow(UserInput):
     needs_person: bool
     is_open: bool
     """Whether the step still waits for it: nothing that counts was said (R8.21)."""
+    is_early: bool
+    """Whether it is an approval and nothing is handed in that could be approved (R8.43)."""
 
 
 @camel
@@ -183,6 +185,8 @@ class NodePage:
     blockers: tuple[Mapping[str, object], ...] = ()
     inputs: tuple[InputRow, ...] = ()
     outputs: tuple[OutputRow, ...]
+    handed_context: Mapping[str, object] | None = None
+    """Of a blocked attempt the context changed since its step began (R10.17)."""
     preferences: Mode
     preferences_source: str | None
     context: Mapping[str, object]
@@ -293,6 +297,7 @@ def node_page(sessions: Sessions, node_id: str) -> NodePage:
     workflow = sessions.maybe_workflow(node.workflow_hash)
     position = sessions.maybe_snapshot(node.snapshot_ref)
     label = sessions.label(state)(node) if node.parent else None
+    attempt = graph.attempt_of(state, node)
     page = NodePage(
         session_id=found.session_id,
         run_id=node.run_id,
@@ -310,6 +315,7 @@ def node_page(sessions: Sessions, node_id: str) -> NodePage:
         children=node.children,
         pending=None,
         outputs=output_rows(sessions, node.outputs),
+        handed_context=graph.handed_context(state, attempt) or None if attempt else None,
         preferences=mode_of(node),
         preferences_source=_source(sessions, found, node),
         context=dict(node.context),
@@ -323,7 +329,7 @@ def node_page(sessions: Sessions, node_id: str) -> NodePage:
     if workflow is None or position is None:
         return page
     words = question.words_of(sessions, state, node)
-    return _with_step(page, node, workflow, position, words)
+    return _with_step(page, node, workflow, position, words, is_early=attempt is None)
 
 
 def pinned_page(sessions: Sessions, workflow_hash: str) -> PinnedPage:
@@ -398,6 +404,8 @@ def _with_step(
     workflow: Workflow,
     position: Snapshot,
     words: Mapping[str, str | None],
+    *,
+    is_early: bool,
 ) -> NodePage:
     """Add what the node waits for: the step as delivered, its blockers, what it asks of you."""
     blockers = position.blocked.blockers if position.blocked else ()
@@ -411,14 +419,16 @@ def _with_step(
         pending=dict(rendered.data),
         blockers=blockers,
         inputs=tuple(
-            input_row(one, given.get(one.id), is_open=words.get(one.id) is None)
+            input_row(one, given.get(one.id), is_open=words.get(one.id) is None, is_early=is_early)
             for one in prompt.inputs_of(rendered.step, seen)
         ),
         provenance=rendered.step.provenance,
     )
 
 
-def input_row(one: UserInput, given: ev.UserInputRecorded | None, *, is_open: bool) -> InputRow:
+def input_row(
+    one: UserInput, given: ev.UserInputRecorded | None, *, is_open: bool, is_early: bool
+) -> InputRow:
     """Return a question to the person with what was said to it."""
     return InputRow(
         **asdict(one),
@@ -427,6 +437,7 @@ def input_row(one: UserInput, given: ev.UserInputRecorded | None, *, is_open: bo
         provenance=given.provenance if given else None,
         needs_person=prompt.needs_person(one),
         is_open=is_open,
+        is_early=is_early and one.reason == "needs_user_approval",
     )
 
 

@@ -97,9 +97,9 @@ def runs(sessions: Sessions, now_ms: int, caller: Caller, wanted: Wanted) -> Run
 
 
 def text_of(row: RunListed) -> Text:
-    """Return what a search finds a run by."""
-    said = (row.title, row.session_title, row.workflow_id, row.resume_ref, row.now_at)
-    return Text(" ".join((*(one or "" for one in said), row.run_id, row.session_id)))
+    """Return the words a search finds a run by."""
+    said = (row.title, row.session_title, row.workflow_id, row.now_at)
+    return Text(" ".join(one or "" for one in said))
 
 
 def _of_session(

@@ -159,15 +159,16 @@ def session_rows(sessions: Sessions, now_ms: int, caller: Caller) -> Iterator[Se
         yield _row(SessionRow, sessions, head, now_ms)
 
 
-def text_of(sessions: Sessions, row: SessionRow) -> Text:
-    """Return what a search finds a session by."""
-    words = [row.title or "", row.session_id]
+def found_by(sessions: Sessions, row: SessionRow) -> tuple[list[str], Text]:
+    """Return the ids and the words a search finds a session by."""
+    ids, words = [row.session_id], [row.title or ""]
     if row.workflow_hashes is not None:
         state = sessions.readable(row.session_id).state
         runs = [state.runs[one] for one in state.run_order]
-        words += [f"{run.started.workflow_id} {resume_ref(run.run_id)}" for run in runs]
+        ids += [resume_ref(run.run_id) for run in runs]
+        words += [run.started.workflow_id for run in runs]
         words += [title_of(sessions, state, run) or "" for run in runs[1:]]
-    return Text(" ".join(words))
+    return ids, Text(" ".join(words))
 
 
 def session_page(
@@ -309,7 +310,7 @@ def unknown(what: str, name: str) -> RailsError:
     return RailsError(
         "VALIDATION_ERROR",
         f"there is no {what} {name[:80]!r}",
-        "Look it up with RailsSessionsList; ids are exact.",
+        "Look it up with RailsSessionsList.",
     )
 
 

@@ -17,7 +17,7 @@ from ..resume.search import title_of
 from ..run import graph, prompt, start
 from ..run.answer import resume_ref
 from ..run.interpret import Workflow, scope
-from ..run.snapshot import Snapshot
+from ..run.snapshot import Blocked, Snapshot
 from ..session.state import NodeState, RunState
 from .run import InputRow, input_row
 from .session import node_title
@@ -45,6 +45,8 @@ class Waiting:
     """What is asked; of a blocked attempt, why it is blocked."""
     handed_in: str | None = None
     """The beginning of what the agent handed in with the attempt that waits."""
+    handed_context: Mapping[str, object] | None = None
+    """The context changed since the step began, whole; null for a key it took away."""
     input: InputRow | None = None
     wished: Mapping[str, object] | None = None
     agent: str | None = None
@@ -75,7 +77,10 @@ def _of_session(sessions: Sessions, found: Readable) -> Iterator[tuple[int, Wait
         position = sessions.maybe_snapshot(tip.snapshot_ref) if tip else None
         if tip is None or workflow is None or position is None or position.engine.pending is None:
             continue
-        common = _common(sessions, found, run, tip)
+        common = {
+            **_common(sessions, found, run, tip),
+            **_handed(sessions, found, tip),
+        }
         for row in _at(sessions, found, tip, workflow, position):
             yield tip.created_ms, Waiting(**{**common, **row})
 
@@ -110,8 +115,7 @@ def _at(
     yield from asked
     is_answered = question.is_answered(sessions, found.state, tip)
     if blocked is not None and not asked and not is_answered:
-        told = (str(one.get("message", "")) for one in blocked.blockers)
-        yield {"kind": "blocked", "text": _short(" ".join(told))}
+        yield {"kind": "blocked", "text": _blocked_text(tip, blocked)}
     elif blocked is None and not asked and _is_to_confirm(tip, workflow, position):
         step = prompt.render(workflow, position.engine, tip.context, tip.preferences)
         yield {"kind": "confirmation", "text": _short(step.prompt if step else "")}
@@ -130,18 +134,41 @@ def _inputs(
     seen = scope(workflow, position.engine.stack, tip.context)
     words = question.words_of(sessions, found.state, tip)
     given = {one.input_id: one for one in tip.inputs}
-    notes = graph.notes_of(tip) if tip.kind == "blocked_attempt" else None
-    handed = _short(notes.payload.notes_markdown or "") if notes else None
+    is_early = graph.attempt_of(found.state, tip) is None
     for one in prompt.inputs_of(step, seen):
         if words.get(one.id) is None:
-            row = input_row(one, given.get(one.id), is_open=True)
+            row = input_row(one, given.get(one.id), is_open=True, is_early=is_early)
             is_approval = one.reason == "needs_user_approval"
             yield {
                 "kind": "approval" if is_approval else "question",
                 "text": _short(one.prompt),
                 "input": row,
-                "handed_in": handed,
             }
+
+
+def _handed(sessions: Sessions, found: Readable, tip: NodeState) -> dict[str, object]:
+    attempt = graph.attempt_of(found.state, tip)
+    if attempt is None:
+        return {}
+    context = graph.handed_context(found.state, attempt)
+    return {"handed_in": _handed_in(sessions, attempt), "handed_context": context or None}
+
+
+def _handed_in(sessions: Sessions, tip: NodeState) -> str | None:
+    """Return the beginning of what an attempt handed in: its notes, and its artifacts as JSON."""
+    notes = graph.notes_of(tip)
+    parts = [notes.payload.notes_markdown or ""] if notes else []
+    parts += [f"{one.payload.kind}: {sessions.preview(one)}" for one in graph.artifacts_of(tip)]
+    return _short(" ".join(parts)) or None
+
+
+def _blocked_text(tip: NodeState, blocked: Blocked) -> str:
+    """Say why an attempt is blocked; by the person's own word, if they rejected it."""
+    last = tip.inputs[-1] if tip.inputs else None
+    if last is not None and last.decision == "rejected" and last.provenance != "agent_relayed":
+        said = f": {last.summary}" if last.summary != "rejected" else "."
+        return _short(f"You rejected this{said}")
+    return _short(" ".join(str(one.get("message", "")) for one in blocked.blockers))
 
 
 def _is_to_confirm(tip: NodeState, workflow: Workflow, position: Snapshot) -> bool:

@@ -191,7 +191,8 @@ def _require_empty(target: Path) -> None:
     except OSError as error:
         raise file_error(error) from error
     if taken:
-        raise ValidationFailed("the target exists and is not empty", reason="target_exists")
+        said = f"{target.name} exists and is not empty"
+        raise ValidationFailed(said, reason="target_exists")
 
 
 @contextmanager

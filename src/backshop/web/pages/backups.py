@@ -24,7 +24,7 @@ from .folder_size import folder_bytes
 from .kit import Redirect, Visit, require_owner, route
 
 FOLDER = "backups"
-PLACE = "/settings/advanced#backups"
+PLACE = "/settings/advanced"
 _NAME = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ")
 
 
@@ -70,14 +70,14 @@ def make(visit: Visit) -> Redirect:
         raise ValidationFailed("a backup was made in this very second", reason="target_exists")
     (home / FOLDER).mkdir(mode=0o700, exist_ok=True)
     visit.call("StoreBackup", path=str(home / FOLDER / name))
-    return Redirect(PLACE)
+    return Redirect(f"{PLACE}?made={name}#backups")
 
 
 def remove(visit: Visit) -> Redirect:
     """Remove a backup for good."""
     require_owner(visit)
     shutil.rmtree(_found(visit))
-    return Redirect(PLACE)
+    return Redirect(f"{PLACE}#backups")
 
 
 def download(visit: Visit) -> Response:

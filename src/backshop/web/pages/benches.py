@@ -12,6 +12,7 @@ from backshop.base.errors import AccessDenied
 from backshop.base.labels import FOLDER_REASONS
 from backshop.bench import Bench
 from backshop.bench.requests import (
+    SAMPLE_NAME,
     BenchRequest,
     WorkbenchCreate,
     WorkbenchCreateSample,
@@ -56,6 +57,7 @@ def _cards(visit: Visit) -> dict[str, Any]:
     return {
         "benches": live[(part - 1) * CARDS : part * CARDS],
         "total": len(all_live),
+        "has_sample": any(one.name.startswith(SAMPLE_NAME) for one in all_live),
         "is_long": len(all_live) > CARDS,
         "wanted": wanted,
         "part": part,
@@ -72,7 +74,8 @@ def _hits(visit: Visit) -> dict[str, Any]:
     if not wanted:
         return {"hits": None, "hits_error": None}
     found, error = tried(visit, Workshop.search, Search(query=wanted))
-    return {"hits": found, "hits_error": error}
+    is_shared = bool(visit.shop.people.names())  # else every message is of whoever looks
+    return {"hits": found, "hits_error": error, "is_shared": is_shared}
 
 
 def _part_at(wanted: str, part: int) -> str:
@@ -87,8 +90,9 @@ def create(visit: Visit) -> Redirect:
 
 
 def sample(visit: Visit) -> Redirect:
-    """Open a workbench of sample files with the offline model; the owner's is made once (B18.1)."""
-    made = visit.ask(Bench.create_sample, WorkbenchCreateSample(reuse=visit.user is None))
+    """Open a workbench of sample files with the offline model: the one there is, or a fresh one."""
+    reuse = visit.user is None and not visit.form.get("fresh")
+    made = visit.ask(Bench.create_sample, WorkbenchCreateSample(reuse=reuse))
     if made.created:
         wish = SwitchModel(workbench_id=made.workbench_id, model_id=OFFLINE)
         visit.ask(Workshop.switch_model, wish)

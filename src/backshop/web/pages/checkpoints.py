@@ -9,7 +9,13 @@ from urllib.parse import quote
 
 from backshop.base.labels import headline
 from backshop.bench import Bench, Cells, Diff
-from backshop.bench.answers import ChangedFile, CheckpointInfo, Compared
+from backshop.bench.answers import (
+    ChangedFile,
+    CheckpointInfo,
+    Compared,
+    FolderState,
+    Restored,
+)
 from backshop.bench.requests import (
     CheckpointCompare,
     CheckpointGetDiff,
@@ -60,6 +66,8 @@ class Version:
     changes: Compared | None
     has_more: bool
     """Whether more happened than its title says before the next one that is kept."""
+    kept_as: tuple[str, ...]
+    """Every checkpoint that holds it."""
 
     @property
     def key(self) -> str:
@@ -68,12 +76,20 @@ class Version:
 
     @property
     def pictured(self) -> str | None:
-        """Where the picture of the first changed file that has one is to be had (U5.24)."""
-        for one in self.changes.entries if self.changes else ():
-            if one.sha256_after and kind_by_name(one.path) in _PICTURED:
-                version = "PUBLISHED" if self.info is None else self.info.checkpoint_id
-                return f"{version}/{quote(one.path)}?content={one.sha256_after[:16]}"
-        return None
+        """The first file that changed with it and can be drawn (U5.24)."""
+        found = (
+            (one.path for one in self.changes.entries if one.sha256_after) if self.changes else ()
+        )
+        return next((path for path in found if kind_by_name(path) in _PICTURED), None)
+
+    @property
+    def picture(self) -> str:
+        """Where the picture of what changed in that file is to be had."""
+        entries = self.changes.entries if self.changes else ()
+        content = next((one.sha256_after for one in entries if one.path == self.pictured), None)
+        version = "PUBLISHED" if self.info is None else self.info.checkpoint_id
+        since = f"&since={self.before}" if self.before else ""
+        return f"{version}/{quote(self.pictured or '')}?content={(content or '')[:16]}{since}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,12 +110,14 @@ def checkpoints(visit: Visit) -> Page:
     """Show the history; compare two versions or preview a restore when asked to."""
     context = bench_context(visit, "checkpoints")
     compared = _compared(visit)
-    listed, more = ([], None) if compared else _versions(visit, context["bench"])
+    listed, more, titles = _versions(visit, context["bench"])
     context |= {
-        "versions": listed,
+        "versions": [] if compared else listed,
+        "titles": titles,
+        "times": {one_id: one.at or one.kept for one in listed for one_id in one.kept_as},
         "next_cursor": more,
         "compared": compared,
-        "restoring": _restoring(visit),
+        "restoring": _restoring(visit, context["folder"]),
         "from_talk": visit.query.get("from") == "talk",
         "now": NOW,
         "a": visit.query.get("a"),
@@ -112,13 +130,16 @@ def checkpoints(visit: Visit) -> Page:
 # ---------------------------------------------------------------- the versions
 
 
-def _versions(visit: Visit, bench: Any) -> tuple[list[Version], str | None]:
-    """Return a page of versions, newest first, and where the next page begins."""
+def _versions(visit: Visit, bench: Any) -> tuple[list[Version], str | None, dict[str, str]]:
+    """Return a page of versions, newest first, where the next one begins, and what each is called.
+
+    Every checkpoint of the page is called by its version, whichever of several holds it.
+    """
     bench_id, more = visit.params["bench_id"], visit.query.get("cursor") or None
     wish = CheckpointsList(workbench_id=bench_id, limit=LISTED + 1, cursor=more)
     found = list(visit.ask(Bench.checkpoints_list, wish).checkpoints)
     if not found and not more:
-        return [], None
+        return [], None, {}
     is_cut = len(found) > LISTED  # the last one only says what came before the others
     held: list[CheckpointInfo | None] = [*([] if more else [None]), *found[:LISTED]]
     steps = [
@@ -131,7 +152,7 @@ def _versions(visit: Visit, bench: Any) -> tuple[list[Version], str | None]:
         one = _version(visit, group, titles, bench)
         titles |= {step.held.checkpoint_id: one.title for step in group if step.held}
         versions.insert(0, one)
-    return versions, found[LISTED - 1].checkpoint_id if is_cut else None
+    return versions, found[LISTED - 1].checkpoint_id if is_cut else None, titles
 
 
 def _step(visit: Visit, held: CheckpointInfo | None, older: CheckpointInfo | None) -> _Step:
@@ -180,6 +201,7 @@ def _version(
         before=older.checkpoint_id if older else None,
         changes=first.changes,
         has_more=_has_more(older, generation),
+        kept_as=tuple(one.checkpoint_id for one in kept),
     )
 
 
@@ -293,12 +315,25 @@ def _sheet_told(sheet: Mapping[str, Any]) -> str:
     return f"{sheet['sheet']}: {', '.join(filter(None, (became, cells))) or 'changed'}"
 
 
-def _restoring(visit: Visit) -> dict[str, Any] | None:
+def _restoring(visit: Visit, folder: FolderState | None) -> dict[str, Any] | None:
     wanted, path = visit.query.get("restore"), visit.query.get("file") or None
     if not wanted:
         return None
     found, error = tried(visit, Bench.checkpoint_restore, _wish(visit, wanted, path))
-    return {"found": found, "error": error, "info": _about(visit, wanted), "path": path}
+    return {
+        "found": found,
+        "error": error,
+        "info": _about(visit, wanted),
+        "path": path,
+        "folder_too": bool(found and folder and _is_as_written(folder, found)),
+    }
+
+
+def _is_as_written(folder: FolderState, found: Restored) -> bool:
+    """Say whether nobody else changed in the folder what a restore would write there (B23.19)."""
+    theirs = {one.path for one in folder.outside} | {one.path for one in folder.conflicts}
+    is_known = folder.is_there and folder.outside_count <= len(folder.outside)
+    return is_known and theirs.isdisjoint(one.path for one in found.changed)
 
 
 def _wish(visit: Visit, checkpoint_id: str, path: str | None) -> CheckpointRestore:

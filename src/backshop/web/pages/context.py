@@ -30,14 +30,23 @@ STARTS = {
 }
 
 
-def context(visit: Visit) -> Page:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """What somebody wrote of an item and why it was not kept."""
+
+    category: str
+    files: tuple[ContextFile, ...]
+    error: dict[str, Any]
+
+
+def context(visit: Visit, *, refused: Refused | None = None) -> Page:
     """Show the four cards with the exact text that is sent, and the digest."""
     bench_id = visit.params["bench_id"]
     listed = visit.ask(Bench.context_list, requests.BenchRequest(workbench_id=bench_id)).items
     digest, digest_error = tried(visit, Digests.get, DigestGet(workbench_id=bench_id))
     made = {
         **bench_context(visit, "context"),
-        "cards": [_card(visit, one) for one in listed],
+        "cards": [_card(visit, one, refused) for one in listed],
         "digest": digest,
         "digest_error": digest_error,
         "loopback": visit.site.door.loopback,
@@ -75,10 +84,13 @@ class Card:
     files: tuple[ContextFile, ...]
     plain: Plain | None
     """What people write of it, where it is no more than that."""
-    error: dict[str, Any] | None = None
+    error: dict[str, Any] | None
+    typed: tuple[ContextFile, ...]
+    """What stands in the form: the files, or what was not kept for the reason of `refusal`."""
+    refusal: dict[str, Any] | None
 
 
-def _card(visit: Visit, item: ContextItem) -> Card:
+def _card(visit: Visit, item: ContextItem, refused: Refused | None) -> Card:
     category = item.category
     title, hint = TITLES[category]
     main = MAIN_FILES.get(category, "SKILL.md")
@@ -89,16 +101,31 @@ def _card(visit: Visit, item: ContextItem) -> Card:
         wish = ContextSlot(workbench_id=visit.params["bench_id"], category=category)
         found, error = tried(visit, Bench.context_get_artifact, wish)
         files = found.files if found and found.files else files
-    plain = _plain(files)
-    return Card(item=item, title=title, hint=hint, files=files, plain=plain, error=error)
+    mine = refused if refused and refused.category == category else None
+    typed = mine.files if mine else files
+    return Card(
+        item=item,
+        title=title,
+        hint=hint,
+        files=files,
+        plain=_plain(typed),
+        error=error,
+        typed=typed,
+        refusal=mine.error if mine else None,
+    )
 
 
-def write(visit: Visit) -> Redirect:
-    """Keep an item as the person wrote it: a line and a text, or files side by side."""
+def write(visit: Visit) -> Page | Redirect:
+    """Keep an item as the person wrote it: a line and a text, or files side by side.
+
+    What is refused stays in the form, with the reason.
+    """
     bench_id, category = visit.params["bench_id"], visit.params["category"]
     files = _written(visit, category)
     wish = ContextUpdateDirect(workbench_id=bench_id, category=category, files=files, create=True)
-    visit.ask(Bench.context_update_direct, wish)
+    _, error = tried(visit, Bench.context_update_direct, wish)
+    if error:
+        return context(visit, refused=Refused(category=category, files=files, error=error))
     return Redirect(f"/bench/{bench_id}/context#{category}")
 
 
@@ -132,6 +159,7 @@ def process(visit: Visit) -> Redirect:
 
 ROUTES = (
     route("/bench/{bench_id}/context", context),
+    route("/bench/{bench_id}/context/{category}", context),  # where a refusal was shown
     route("/bench/{bench_id}/context/{category}", write, "POST"),
     route("/bench/{bench_id}/context/{category}/process", process, "POST"),
 )

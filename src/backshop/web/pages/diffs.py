@@ -10,7 +10,7 @@ from itertools import zip_longest
 from typing import Any
 
 from backshop.bench import Cells
-from backshop.formats import DiffLine, TableDiff, TextDiff, lines_said
+from backshop.formats import DiffLine, TableDiff, TextDiff, lines_said, seen_cell
 
 from ..render import count_text
 
@@ -178,26 +178,23 @@ def following_in_words(body: Cells) -> str:
 
 def shown_cell(cell: Data) -> dict[str, Any]:
     """Return what changed in a cell: what it held, what it holds, and how it looks since then."""
-    results = cell.get("results")
     is_look = cell["kind"] == "style"
     unknown = "(not stored)" if cell["kind"] == "result" else ""
+    seen = None if is_look else seen_cell(cell)
+    before, after = seen.sides if seen else ("", "")
     return {
         "cell": cell["cell"],
         "was": cell.get("cell_before"),
         "kind": cell["kind"],
         "what": cell["what"],
         "change": _cell_change(cell),
-        "before": "" if is_look else _text(cell.get("before"), unknown),
-        "after": "" if is_look else _text(cell.get("after"), unknown),
+        "before": unknown if before is None else before,
+        "after": unknown if after is None else after,
         "formula": cell.get("formula"),
         "formats": list(cell.get("formats") or ()),
-        "results": results
-        and f"result {_text(results['before'], 'none')} → {_text(results['after'], 'none')}",
+        "results": seen and seen.results,
+        "plain": seen and seen.plain,
     }
-
-
-def _text(value: Any, absent: str) -> str:
-    return absent if value is None else str(value)
 
 
 def _cell_change(cell: Data) -> str:

@@ -319,7 +319,7 @@ def told(visit: Visit) -> list[str]:
         return []
     said = {
         DONE.get(command, ""): int(command in DONE),
-        f"{count_text(int(proved), 'file')} read back, each as it should be": int(proved),
+        f"{count_text(int(proved), 'file')} checked, each as it should be": int(proved),
         f"{count_text(int(unproved), 'file')} not as it should be in its folder": int(unproved),
     }
     warned = [sentence(FOLDERS[one]) for one in code.split(".") if one in FOLDERS]

@@ -37,7 +37,7 @@ def preview(visit: Visit) -> Response:
         scale,
         visit.query.get("part"),
     )
-    return _sent(visit, found)
+    return sent(visit, found)
 
 
 def drawn(visit: Visit) -> Response:
@@ -55,17 +55,18 @@ def drawn(visit: Visit) -> Response:
     svg = visible(found.data.decode())
     if not is_inert(svg):
         raise NotFound("this drawing holds more than figures and is not shown")
-    return _sent(visit, replace(found, data=svg.encode()))
+    return sent(visit, replace(found, data=svg.encode()))
 
 
 def glance(visit: Visit) -> Response:
     """Send a small picture of a file in a version of the history (U5.24)."""
     params = visit.params
     about = (params["bench_id"], params["version"], params["path"])
-    return _sent(visit, visit.shop.benches.viewer.glance(*about))
+    since = visit.query.get("since") or None
+    return sent(visit, visit.shop.benches.glance(*about, since))
 
 
-def _sent(visit: Visit, found: Picture) -> Response:
+def sent(visit: Visit, found: Picture) -> Response:
     """Return a picture; the browser keeps it where its address names its content."""
     is_named = visit.query.get("content") == found.sha256[:16]
     return Response(

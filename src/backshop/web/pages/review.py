@@ -27,6 +27,7 @@ from backshop.bench import (
     views,
 )
 from backshop.formats import TableDiff, TextDiff
+from backshop.workshop import changes_said, counted
 
 from . import diffs
 from .kit import Page, Visit, bench_context, number, route, tried
@@ -96,6 +97,7 @@ def review(visit: Visit) -> Page:
     wanted = visit.query.get("file") or (found.entries[0].path if found.entries else None)
     context |= {"set": found, "wanted": wanted, "label": LABELS[found.reference_source]}
     context |= {"since": since, "also": _also(visit), "discarding": "discard" in visit.query}
+    context["publishing"] = "publish" in visit.query
     context["asked"] = headline(found.subject, TITLE_CHARS) if found.subject else None
     context["writers"] = [who for one in found.writers if (who := visit.who(one))]
     context["elsewhere"] = _remarked_elsewhere(visit, {one.path for one in found.entries})
@@ -150,6 +152,7 @@ def _file(visit: Visit, path: str) -> dict[str, Any]:
         "entry": entry,
         "error": None,
         "summary": summary,
+        "written": _written(summary.effects if summary else None),
         "offered": offered,
         "shown": shown,
         "view": {**view, "reference": "At your last look" if _since(visit) else None},
@@ -158,6 +161,11 @@ def _file(visit: Visit, path: str) -> dict[str, Any]:
         "mode": "split" if visit.query.get("mode") == "split" else "unified",
         "column": diffs.column_name,
     }
+
+
+def _written(report: Mapping[str, Any] | None) -> str:
+    """Return what writes to a file changed, counted as the facts of a turn count it (U4.48)."""
+    return ", ".join(changes_said(counted(report))) if report else ""
 
 
 def picture(visit: Visit) -> Page | Response:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
+from urllib.parse import urlencode
 
 from starlette.responses import RedirectResponse, Response
 
@@ -29,8 +30,8 @@ from backshop.base.errors import ValidationFailed
 from backshop.base.usage import UNKNOWN_PERSON, Used
 from backshop.bench import Bench
 from backshop.bench.requests import WorkbenchList
-from backshop.models import Models, Permissions, Providers
-from backshop.models.requests import ProviderStatus
+from backshop.models import Models, NetworkUnavailable, Permissions, Providers
+from backshop.models.requests import ProviderRequest, ProviderStatus, UpsertLocal
 from backshop.workshop import Workshop
 from backshop.workshop.answers import HomeUsage
 
@@ -38,7 +39,18 @@ from ..fields import json_or_text
 from ..sentences import provider_line
 from . import backups
 from .folder_size import folder_bytes
-from .kit import THEME_COOKIE, THEMES, Page, Visit, require_owner, route, safe_path, tried
+from .kit import (
+    THEME_COOKIE,
+    THEMES,
+    Page,
+    Redirect,
+    Visit,
+    require_owner,
+    route,
+    safe_path,
+    tried,
+)
+from .model_way import SERVERS
 from .sharing import ROLES
 
 YEAR_S = 365 * 86_400
@@ -47,6 +59,8 @@ ELSEWHERE = frozenset({"providers", "models", "model.default", "consent.mode", "
 _CHOICES = re.compile(", | or ")
 _CLOSED = re.compile(r"[a-z_]+(?:(?:, | or )[a-z_]+)+")  # words and nothing but words
 PHASES = ("research", "plan", "implement")
+PRESETS = {**SERVERS, "custom": "Another one that speaks as OpenAI does"}
+SERVER_FIELDS = ("provider_id", "preset", "base_url")
 TABS = (("me", "You"), ("models", "Models"), ("people", "People"), ("advanced", "Advanced"))
 BENCHES_OFFERED = 200  # the longest page of them there is
 OTHER_PLACE = "Logs, keys and settings"
@@ -59,6 +73,7 @@ PLACES = {  # what the folders of a home hold
 }
 FOR_EVERYBODY = frozenset({"me", "models"})
 NO_FAULTS: Mapping[str, str] = MappingProxyType({})
+AWAY = NetworkUnavailable.code
 ATTENTION = {  # why a key that is kept cannot be used
     "secrets_unreadable": "The key that is kept cannot be read any more. Enter it again.",
 }
@@ -76,6 +91,10 @@ def _me(visit: Visit, link: str | None = None) -> Page:
 
 def models(visit: Visit) -> Page:
     """Show providers and models; who owns the home can change them."""
+    return _models(visit)
+
+
+def _models(visit: Visit, **shown: Any) -> Page:
     providers, providers_error = tried(visit, Providers.status, NOTHING)
     found, _ = tried(visit, Models.models, NOTHING)
     default, _ = tried(visit, Models.default_model, NOTHING)
@@ -88,16 +107,40 @@ def models(visit: Visit) -> Page:
         "default_model": default.model_id if default else None,
         "consent_mode": mode.mode if mode else "ask",
         "phases": PHASES,
+        "presets": PRESETS,
         "attention": _attention,
+        "added": visit.query.get("added"),
+        "typed": {},
+        "warnings": (),
+        **shown,
     }
     return _tab(visit, "models", "ProvidersChanged", context)
 
 
 def _attention(one: ProviderStatus) -> str:
     """Return what is wrong with a provider, in sentences."""
+    if one.provider_id.startswith("local-") and (one.last_error or "").startswith(AWAY):
+        return "Nothing answers at its address. Start it and press Test, or add it again."
     return ATTENTION.get(one.attention or "") or provider_line(
         one.last_error or one.attention or ""
     )
+
+
+def add_server(visit: Visit) -> Page | Redirect:
+    """Add a server of the person's own and ask it at once whether it is there."""
+    require_owner(visit)
+    name, preset, address = (str(visit.form.get(one) or "").strip() for one in SERVER_FIELDS)
+    wish = UpsertLocal(provider_id=name, preset=preset, base_url=address or None)
+    _, error = tried(visit, Providers.upsert_local, wish)
+    if error is not None:
+        return replace(_models(visit, server_error=error, typed=wish), status=422)
+    named = ProviderRequest(provider_id=name)
+    probed, _ = tried(visit, Providers.probe, named)
+    if probed is None:  # keeps what is wrong with it, for this page and all others
+        visit.ask(Providers.validate, named)
+    elif probed.warnings:
+        return _models(visit, added=name, warnings=probed.warnings)
+    return Redirect(f"/settings/models?{urlencode({'added': name})}#providers")
 
 
 def people(visit: Visit) -> Page:
@@ -116,6 +159,7 @@ def _people(visit: Visit, **shown: Any) -> Page:
         "bench_names": {one.workbench_id: one.name for one in listed.workbenches} if listed else {},
         "roles": ROLES,
         "invite_days": INVITE_DAYS,
+        "is_here_alone": visit.site.door.loopback and not visit.site.door.public_url,
         "person_name": "",
         **shown,
     }
@@ -141,6 +185,7 @@ def _advanced(
         "wrong": wrong,
         "home": str(home),
         "backups": backups.listed(home),
+        "made": visit.query.get("made"),
         **values,
     }
     return _tab(visit, "advanced", "", context)
@@ -155,7 +200,7 @@ def _tab(visit: Visit, tab: str, heard: str, context: Mapping[str, Any]) -> Page
         "heard": heard,
         "is_owner": is_owner,
         "back": safe_path(visit.query.get("back")),
-        **dict.fromkeys(("link", "person", "invitation")),
+        **dict.fromkeys(("link", "person", "invitation", "server_error")),
     }
     title = f"Settings: {dict(TABS)[tab]}"
     return Page(template="settings.html", title=title, context={**common, **context})
@@ -189,7 +234,7 @@ def _faults(changed: Mapping[str, str]) -> dict[str, str]:
         try:
             check_setting(name, json_or_text(text))
         except ValidationFailed as error:
-            found[name] = error.message
+            found[name] = error.message.removeprefix(f"{name}: ")
     return found
 
 
@@ -283,7 +328,7 @@ def invite(visit: Visit) -> Page:
     bench_id = str(visit.form.get("workbench_id") or "") or None
     role = str(visit.form.get("role") or "") if bench_id else None
     made = visit.ask(People.invite, UserInvite(name=name, workbench_id=bench_id, role=role))
-    path = f"/join?token={made.token}"
+    path = f"{(visit.site.door.public_url or '').rstrip('/')}/join?token={made.token}"
     return _people(visit, invitation=made, invite_path=path, person_name=name.strip())
 
 
@@ -329,6 +374,7 @@ def usage(visit: Visit) -> Page:
 ROUTES = (
     route("/settings", me),
     route("/settings/models", models),
+    route("/settings/servers", add_server, "POST"),
     route("/settings/people", people),
     route("/settings/advanced", advanced),
     route("/settings/advanced", save_all, "POST"),

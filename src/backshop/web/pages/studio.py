@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 from starlette.responses import Response
 
+from backshop.app import Server, servers
 from backshop.base.codec import decode, encode
 from backshop.base.errors import NotFound, ValidationFailed
 from backshop.base.limits import AGENT_AT_WORK_MINUTES
@@ -31,7 +32,7 @@ from backshop.workshop import Workshop
 from backshop.workshop import requests as workshop_requests
 from backshop.workshop.answers import RunUsage
 
-from ..drawing import BADGES, drawn, tokens_of
+from ..drawing import BADGES, Call, drawn, model_took, work_before
 from ..timeline import ZOOMS, timeline
 from .kit import Page, Redirect, Visit, number, route, safe_path, told, tried
 
@@ -103,6 +104,7 @@ def _front(visit: Visit) -> dict[str, Any]:
         "found": found,
         "waits": visit.ask(Studio.waiting_list, requests.WaitingList()),
         "at_work": found.at_work,
+        "connected": _connected(visit),
         "at_work_minutes": AGENT_AT_WORK_MINUTES,
         "wait_words": WAITS,
         "is_filtered": is_filtered,
@@ -114,6 +116,13 @@ def _front(visit: Visit) -> dict[str, Any]:
         else None,
         "list_query": urlencode(dict(query)),
     }
+
+
+def _connected(visit: Visit) -> list[Server]:
+    """Return the programs that hold a connection over MCP; which run is whose nothing tells."""
+    if visit.user is not None:
+        return []
+    return [one for one in servers(visit.shop.config) if one.door == "mcp" and not one.is_this]
 
 
 def _states(
@@ -268,8 +277,9 @@ def run(visit: Visit) -> Page:
     )
     if node is not None and node.run_id != found.run_id:
         node = None
-    shown = {**_node(node), "node_error": error, "notices": told(visit)}
-    context = {**_drawn(visit, found), **shown}
+    drawing = _drawn(visit, found)
+    shown = {**_node(node, drawing["used"]), "node_error": error, "notices": told(visit)}
+    context = {**drawing, **shown}
     return Page(template="studio_run.html", title=found.title or "Run", context=context)
 
 
@@ -292,15 +302,16 @@ def _around(visit: Visit) -> str | None:
 
 def _drawn(visit: Visit, found: run_view.RunGraph) -> dict[str, Any]:
     with_ghosts = visit.query.get("ghosts") == "1"
-    used = _used(visit, found)
-    calls = [(one.at, one.usage.total_tokens) for one in used.by_call] if used else []
+    used = _used(visit, found.run_id) if found.driver == "builtin" else None
+    calls = _calls(used)
+    work = {one.node_id: did for one in found.nodes if (did := work_before(one, calls))}
     return {
         **common(visit),
         "used": used,
         "run": found,
         "run_id": found.run_id,
         "session": visit.ask(Studio.session_get, SessionGet(session_id=found.session_id)),
-        "graph": drawn(found, with_ghosts=with_ghosts, tokens=tokens_of(found, calls)),
+        "graph": drawn(found, with_ghosts=with_ghosts, work=work),
         "with_ghosts": with_ghosts,
         "around": _around(visit) or "",
         "ways": _ways(found, with_ghosts),
@@ -308,14 +319,15 @@ def _drawn(visit: Visit, found: run_view.RunGraph) -> dict[str, Any]:
     }
 
 
-def _used(visit: Visit, run: run_view.RunGraph) -> RunUsage | None:
+def _used(visit: Visit, run_id: str) -> RunUsage | None:
     """Return what models used in a run of the built-in agent; of others nothing is recorded."""
-    if run.driver != "builtin":
-        return None
-    found, _ = tried(
-        visit, Workshop.get_run_usage, workshop_requests.GetRunUsage(run_id=run.run_id)
-    )
-    return found
+    request = workshop_requests.GetRunUsage(run_id=run_id)
+    return tried(visit, Workshop.get_run_usage, request)[0]
+
+
+def _calls(used: RunUsage | None) -> list[Call]:
+    rows = used.by_call if used else ()
+    return [Call(one.at, one.usage.total_tokens, one.took_ms) for one in rows]
 
 
 def _ways(run: run_view.RunGraph, with_ghosts: bool) -> list[dict[str, object]]:
@@ -335,7 +347,9 @@ def _ways(run: run_view.RunGraph, with_ghosts: bool) -> list[dict[str, object]]:
 
 def node_page(visit: Visit) -> Page:
     """Return what is known of one node, to stand beside the graph."""
-    context = {**common(visit), **_node(_named_node(visit)), "presets": PRESETS.values()}
+    node = _named_node(visit)
+    shown = _node(node, _used(visit, node.run_id))
+    context = {**common(visit), **shown, "presets": PRESETS.values()}
     return Page(template="studio_node.html", title="", context=context)
 
 
@@ -347,9 +361,7 @@ def _named_node(visit: Visit) -> run_view.NodePage:
 def fork(visit: Visit) -> Page:
     """Ask what is to be different, before a branch begins at a node."""
     node = _named_node(visit)
-    usage, _ = tried(
-        visit, Workshop.get_run_usage, workshop_requests.GetRunUsage(run_id=node.run_id)
-    )
+    usage = _used(visit, node.run_id)
     context = {
         **common(visit),
         "node": node,
@@ -368,7 +380,7 @@ def make_fork(visit: Visit) -> Redirect:
     )
 
 
-def _node(found: run_view.NodePage | None) -> dict[str, object]:
+def _node(found: run_view.NodePage | None, used: RunUsage | None) -> dict[str, object]:
     """Return a node, and what its page shows of it in a form of its own."""
     if found is None:
         return {"node": None}
@@ -379,6 +391,7 @@ def _node(found: run_view.NodePage | None) -> dict[str, object]:
     cause = found.edge.cause.kind if found.edge else None
     return {
         "node": found,
+        "model_took": model_took(work_before(found, _calls(used))),
         "begins_branch": found.node_kind == "checkpoint" and cause == "intentional_fork",
         "outputs": [_output(one) for one in found.outputs],
         "by_kind": facts,

@@ -51,7 +51,9 @@ def _values(path: str, seen: Map) -> str:
 
 
 def _columns(seen: Map) -> Sequence[Map]:
-    return (seen.get("columns") or ()) if seen.get("has_header") else ()
+    """Return the columns of a table that has something to count: a name and more than one row."""
+    is_table = seen.get("has_header") and (seen.get("row_count") or 0) > 1
+    return (seen.get("columns") or ()) if is_table else ()
 
 
 def _document(path: str, seen: Map) -> str:

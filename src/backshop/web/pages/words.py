@@ -9,7 +9,7 @@ from urllib.parse import quote
 from backshop.workshop.answers import Message
 
 from ..render import count_text
-from ..sentences import explained
+from ..sentences import as_sentence, explained
 
 TOOLS = {
     "list_files": "looking at the list of files",
@@ -100,6 +100,8 @@ def system_line(message: Message, models: Mapping[str, str]) -> str:
             return "Draft discarded; Published is as it was"
         case "checkpoint_restored":
             return "An earlier checkpoint was restored"
+        case "files_restored":
+            return _files_restored(data.get("paths") or ())
         case "undo":
             return _rewound(data)
         case "redo":
@@ -113,7 +115,7 @@ def system_line(message: Message, models: Mapping[str, str]) -> str:
         case "run_refused":
             return _ended(str(kind), data)
         case _:
-            return message.text or _ended(str(kind), data)
+            return as_sentence(message.text) if message.text else _ended(str(kind), data)
 
 
 def _rewound(data: Mapping[str, Any]) -> str:
@@ -125,10 +127,18 @@ def _rewound(data: Mapping[str, Any]) -> str:
     return f"Rewound to here ({gone} set aside)"
 
 
+def _files_restored(paths: Any) -> str:
+    return f"Restored from the history: {_named(paths)}. Everything else stayed as it was"
+
+
 def _applied(paths: Any) -> str:
+    return f"Draft changed: {_named(paths)}" if paths else "Draft changed"
+
+
+def _named(paths: Any) -> str:
     names = [str(path) for path in paths]
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    return f"Draft changed: {', '.join(names[:3])}{more}" if names else "Draft changed"
+    return f"{', '.join(names[:3])}{more}"
 
 
 def _compressed(data: Mapping[str, Any]) -> str:

@@ -12,7 +12,6 @@ from ..render import count_text, duration, kind_by_name
 from .words import tool_line
 
 LAST_CALLS = 5  # shown of work without a plan
-_FROM_TABLE = ("table_export", "table_update_from_export")  # what they name first is only read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,11 +111,9 @@ def _files(entries: Iterable[ToolLogEntry]) -> tuple[WorkFile, ...]:
     """Return each file once, in the order they were come to; written is written."""
     found: dict[str, WorkFile] = {}
     for one in entries:
-        if one.path is None or one.success is False:
+        if one.success is False:
             continue
-        has_written = one.batch_id is not None and one.tool not in _FROM_TABLE
-        is_written = has_written or (one.path in found and found[one.path].is_written)
-        found[one.path] = WorkFile(
-            path=one.path, kind=kind_by_name(one.path), is_written=is_written
-        )
+        for path in dict.fromkeys((*((one.path,) if one.path else ()), *one.written)):
+            is_written = path in one.written or (path in found and found[path].is_written)
+            found[path] = WorkFile(path=path, kind=kind_by_name(path), is_written=is_written)
     return tuple(found.values())

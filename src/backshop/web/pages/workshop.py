@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
+
+from starlette.responses import Response
 
 from backshop.base.codec import encode
 from backshop.base.command import NOTHING
@@ -16,10 +18,10 @@ from backshop.base.errors import BackshopError
 from backshop.base.labels import MODEL_STATES, NOTES, PHASES, PROPOSALS
 from backshop.base.limits import CHARS_PER_TOKEN
 from backshop.base.usage import used_line
-from backshop.bench import Bench, requests
+from backshop.bench import Bench, FileEntry, Picture, requests
 from backshop.bench.requests import WorkbenchFilesList
 from backshop.models import ModelRequestById, Models, Providers
-from backshop.models.requests import ServerFound
+from backshop.models.requests import ServerFound, Suggestion
 from backshop.workshop import Cluttering, Digests, PartShown, Workshop
 from backshop.workshop.answers import Message, ToolLogEntry, TurnUsage
 from backshop.workshop.requests import (
@@ -33,14 +35,16 @@ from backshop.workshop.requests import (
 )
 
 from ..answer_link import FileLinks, file_links
+from ..answer_place import AnswerPlaces, Parts
 from .kit import Page, Redirect, Visit, bench_context, route, tried
 from .model_way import SERVERS, ways
-from .suggestion import suggested
+from .pictures import sent
+from .suggestion import SIZE_MAX, suggested
 from .words import FAULTS, REDONE, TOOLS, counts_line, system_line, tool_line
 from .work import done_line, work_so_far
 
 FILES_SHOWN = 1000
-WINDOW = 100  # messages of the first paint
+WINDOW = 50  # messages of the first paint
 OLDER = 25  # and of each step backwards, which has to fit into a frame (U1.5)
 LOG_PAGE = 100
 
@@ -60,7 +64,7 @@ def workshop(visit: Visit, *, servers: Sequence[ServerFound] | None = None) -> P
     context = bench_context(visit, "workshop")
     state = context["workshop"]
     busy = state and (state.active_turn or state.resumable_turn)
-    talk = transcript_context(visit)
+    talk = transcript_context(visit, before=visit.query.get("before"), limit=WINDOW)
     is_quiet = not busy and not has_late_note(talk["entries"])
     if context["draft"].has_draft and is_quiet and "stay" not in visit.query:
         return Redirect(f"/bench/{visit.params['bench_id']}/review")  # W18.4
@@ -70,7 +74,7 @@ def workshop(visit: Visit, *, servers: Sequence[ServerFound] | None = None) -> P
         **context,
         **files,
         **talk,
-        **welcome_context(visit, model_id),
+        **welcome_context(visit, model_id, files["files"]),
         "ways": ways(visit, model_id, context["models"]) if state else None,
         "servers": servers,
         "server_names": SERVERS,
@@ -85,29 +89,50 @@ def workshop(visit: Visit, *, servers: Sequence[ServerFound] | None = None) -> P
 
 def welcome(visit: Visit) -> Page:
     """Return what stands in an empty conversation alone, with suggestions made from the files."""
-    bench_id = visit.params["bench_id"]
-    state = visit.ask(Workshop.get_state, WorkbenchOnly(workbench_id=bench_id))
-    files = visit.ask(Bench.files_list, WorkbenchFilesList(workbench_id=bench_id, limit=100))
-    context = {"bench": {"workbench_id": bench_id}, "files_total": files.total}
-    context |= welcome_context(visit, state.model_id)
+    context = _asking_context(visit)
     if context["suggestions"] is None:
-        context["suggestions"] = suggested(files.files, partial(_map, visit))
+        context["suggestions"] = suggested(context["files"], partial(_map, visit))
     return Page(template="welcome.html", title="", context=context)
 
 
-def welcome_context(visit: Visit, model_id: str | None) -> dict[str, Any]:
+def tasks(visit: Visit) -> Page:
+    """Return what an offline model offers where one types, alone (U3.29)."""
+    return Page(template="tasks.html", title="", context=_asking_context(visit))
+
+
+def _asking_context(visit: Visit) -> dict[str, Any]:
+    bench_id = visit.params["bench_id"]
+    state = visit.ask(Workshop.get_state, WorkbenchOnly(workbench_id=bench_id))
+    wish = WorkbenchFilesList(workbench_id=bench_id, limit=FILES_SHOWN)
+    listed = visit.ask(Bench.files_list, wish)
+    context = {
+        "bench": {"workbench_id": bench_id},
+        "files": listed.files,
+        "files_total": listed.total,
+    }
+    return context | welcome_context(visit, state.model_id, listed.files)
+
+
+def welcome_context(
+    visit: Visit, model_id: str | None, files: Sequence[FileEntry]
+) -> dict[str, Any]:
     """Return what `welcome.html` shows besides the files; suggestions made of them come later.
 
-    An offline model offers the tasks it was written for and nothing else (M15.9).
+    An offline model offers the tasks it was written for and nothing else (M15.9), of these the
+    ones whose files are there; `lacks_files` says that there is none such.
     """
-    tasks = None
+    known: list[Suggestion] | None = None
     if model_id:
         able, _ = tried(visit, Models.capabilities, ModelRequestById(model_id=model_id))
         if able and able.scripted:
-            tasks = [one.prompt for one in able.suggestions if one.follows is None]
+            known = [one for one in able.suggestions if one.follows is None]
+    there = {one.path for one in files if one.draft_status != "DELETED"}
+    tasks = [one.prompt for one in known or () if there.issuperset(one.needs)]
     return {
-        "suggestions": tasks,
-        "is_scripted": tasks is not None,
+        "suggestions": None if known is None else tasks,
+        "is_scripted": known is not None,
+        "lacks_files": bool(known) and not tasks,
+        "may_set_up": visit.user is None,
         "may_open_folders": visit.user is None and visit.site.door.loopback,
     }
 
@@ -161,18 +186,18 @@ def files_context(visit: Visit) -> dict[str, Any]:
 
 def transcript(visit: Visit) -> Page:
     """Return a window of the conversation alone: the end, or what stands before a message."""
-    bench_id = visit.params["bench_id"]
+    bench_id, before = visit.params["bench_id"], visit.query.get("before")
     context = {
         "bench": {"workbench_id": bench_id},
         "draft": visit.ask(Bench.draft_get_state, requests.BenchRequest(workbench_id=bench_id)),
-        **transcript_context(visit, before=visit.query.get("before")),
+        **transcript_context(visit, before=before, limit=OLDER if before else WINDOW),
     }
     return Page(template="transcript.html", title="", context=context)
 
 
-def transcript_context(visit: Visit, before: str | None = None) -> dict[str, Any]:
+def transcript_context(visit: Visit, *, before: str | None, limit: int) -> dict[str, Any]:
     """Return what `transcript.html` shows."""
-    bench_id, limit = visit.params["bench_id"], OLDER if before else WINDOW
+    bench_id = visit.params["bench_id"]
     wish = GetConversation(workbench_id=bench_id, limit=limit, before=before or None)
     page = visit.ask(Workshop.get_conversation, wish)
     models, _ = tried(visit, Models.models, NOTHING)
@@ -186,6 +211,7 @@ def transcript_context(visit: Visit, before: str | None = None) -> dict[str, Any
         "is_shared": bool(visit.shop.people.names()),
         "has_talk": any(one.type != "system_event" for one in page.messages),
         "has_more": page.has_more,
+        "has_newer": bool(before),
         "counts_line": counts_line,
         "notes": NOTES,
         "links": _links(visit, page.messages),
@@ -199,8 +225,37 @@ def _links(visit: Visit, messages: Sequence[Message]) -> FileLinks:
         return file_links(base, ())
     wish = WorkbenchFilesList(workbench_id=visit.params["bench_id"], limit=FILES_SHOWN)
     found, _ = tried(visit, Bench.files_list, wish)
-    there = (one for one in (found.files if found else ()) if one.draft_status != "DELETED")
-    return file_links(base, (one.path for one in there))
+    if found is None:
+        return file_links(base, ())
+    there = [one for one in found.files if one.draft_status != "DELETED"]
+    sizes = {one.path: one.size or 0 for one in there}
+    places = AnswerPlaces(
+        {one.path: str(one.kind) for one in there},
+        lambda path: _parts(visit, path) if sizes[path] <= SIZE_MAX else None,
+        lambda turn_id: {path for one in _tool_log(visit, turn_id) for path in _used_by(one)},
+    )
+    is_whole = found.total <= len(found.files)  # else another file may be meant
+    return file_links(base, sizes, places if is_whole else None)
+
+
+def _parts(visit: Visit, path: str) -> Parts | None:
+    """Return what of a file can be named; None where it cannot be told."""
+    found = _map(visit, path)
+    if found is None:
+        return None
+    sheets = (
+        str(one["name"])
+        for one in found.get("sheets", ())
+        if one.get("kind") == "worksheet" and one.get("state") == "visible"
+    )
+    count = found.get("slide_count") or found.get("page_count") or 0
+    return Parts(sheets=frozenset(sheets), count=int(count))
+
+
+def _used_by(entry: ToolLogEntry) -> Iterator[str]:
+    yield from entry.written
+    if entry.path is not None:
+        yield entry.path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -316,7 +371,21 @@ def entry(visit: Visit) -> Page:
     bench_id, entry_id = visit.params["bench_id"], _whole(visit.params["entry_id"])
     wish = GetToolLogEntry(workbench_id=bench_id, entry_id=entry_id, max_bytes=16_384)
     found = visit.ask(Workshop.get_tool_log_entry, wish)
-    return Page(template="entry.html", title="Tool call", context={"entry": found})
+    return Page(
+        template="entry.html", title="Tool call", context={"entry": found, "bench_id": bench_id}
+    )
+
+
+def entry_picture(visit: Visit) -> Response:
+    """Send the picture a tool call showed the model, to who may read its entry."""
+    bench_id, entry_id = visit.params["bench_id"], _whole(visit.params["entry_id"])
+    found = visit.ask(
+        Workshop.get_tool_log_entry,
+        GetToolLogEntry(workbench_id=bench_id, entry_id=entry_id, max_bytes=1),
+    )
+    data = visit.shop.workshops.tool_picture(bench_id, entry_id)
+    named = (found.image_ref or "").removeprefix("sha256:")
+    return sent(visit, Picture(data, "image/png", named))
 
 
 def _whole(text: str) -> int:
@@ -368,10 +437,12 @@ ROUTES = (
     route("/bench/{bench_id}", workshop),
     route("/bench/{bench_id}/file-list", files),
     route("/bench/{bench_id}/welcome", welcome),
+    route("/bench/{bench_id}/tasks", tasks),
     route("/bench/{bench_id}/look", look, "POST"),
     route("/bench/{bench_id}/transcript", transcript),
     route("/bench/{bench_id}/turn/{turn_id}", details),
     route("/bench/{bench_id}/work", work),
     route("/bench/{bench_id}/tool/{entry_id}", entry),
+    route("/bench/{bench_id}/tool/{entry_id}/picture", entry_picture),
     route("/bench/{bench_id}/prompt/{turn_id}", prompt),
 )

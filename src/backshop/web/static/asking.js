@@ -33,6 +33,13 @@ export function askForChanges(form, workbench_id) {
   };
   on(form, "click", "[data-ask]", (_, button) => { $("#changes-text", form).value = button.textContent; $("#changes-text", form).focus(); });
   form.addEventListener("change", () => commentsAlong(form));
+  const box = form.closest("details");
+  box?.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !box.open) return;
+    event.stopPropagation();
+    box.open = false;
+    $("summary", box).focus();
+  });
   let isAsking = false; // a second click is not a second wish
   form.addEventListener("submit", async (event) => {
     event.preventDefault();

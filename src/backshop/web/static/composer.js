@@ -8,19 +8,23 @@ export class Composer {
     this.form = $("#composer");
     this.field = $("#message");
     this.list = $("#completions");
+    this.missing = $("#nothing-written");
     this.key = `backshop.text.${bench}`;
     this.field.value = localStorage.getItem(this.key) ?? "";
     this.form.elements.mode.value = localStorage.getItem(`${this.key}.mode`) ?? "agent";
     if (!this.mode) this.form.elements.mode.value = "agent"; // a mode this workbench does not have any more
-    this.field.addEventListener("input", () => { this.keep(); this.grow(); this.complete(); });
+    this.field.addEventListener("input", () => { this.missing.hidden = true; this.keep(); this.grow(); this.complete(); });
     this.field.addEventListener("keydown", (event) => this.press(event));
     this.field.addEventListener("blur", () => setTimeout(() => { this.list.hidden = true; }, 150));
     on(this.form, "change", "[name=mode]", () => localStorage.setItem(`${this.key}.mode`, this.mode));
     on(this.list, "mousedown", "[role=option]", (event, option) => { event.preventDefault(); this.insert(option.dataset.path); });
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
-      if (this.text.trim()) send(this.text, this.mode);
+      this.missing.hidden = Boolean(this.text.trim());
+      if (this.missing.hidden) send(this.text, this.mode);
+      else this.focus();
     });
+    addEventListener("pagehide", () => { if (this.field.value) this.keep(); }); // another page may have sent its own since
     this.grow();
   }
 
@@ -32,7 +36,7 @@ export class Composer {
     else localStorage.removeItem(this.key);
   }
   clear() { this.field.value = ""; this.grow(); } // kept until it is known to have arrived
-  fill(text, { focus = true } = {}) { this.field.value = text; this.keep(); this.grow(); if (focus) this.focus(); }
+  fill(text, { focus = true } = {}) { this.missing.hidden = true; this.field.value = text; this.keep(); this.grow(); if (focus) this.focus(); }
   focus() { if (!this.form.hidden) this.field.focus(); }
   grow() {
     this.field.style.height = "auto";

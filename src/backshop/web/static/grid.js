@@ -25,6 +25,16 @@ export const placeOf = (cell) => {
   return { row: Number(row) - 1, col: [...column].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0) - 1 };
 };
 
+// A cell as somebody types it: {row, col}, or a sentence that says what is wrong with it.
+const LAST = { row: 1048575, col: 16383 };
+export function typedCell(text) {
+  const [, column, row] = /^\s*\$?([a-z]{0,3})\$?(\d{0,7})\s*$/i.exec(text) ?? [];
+  if (!column && !row) return { fault: `“${visible(text.trim().slice(0, 40))}” is no cell. Type a column and a row, such as B12.` };
+  const place = placeOf(`${(column || "A").toUpperCase()}${row || 1}`);
+  if (place.row < 0 || place.row > LAST.row || place.col > LAST.col) return { fault: "No sheet has this cell. The first one is A1, the last one XFD1048576." };
+  return place;
+}
+
 // What became of a marked cell, in one line.
 const telling = ({ what, before, formats }) => [what, before ? `before: ${before}` : "", formats].filter(Boolean).join(", ");
 
@@ -221,5 +231,5 @@ export function grid(root, { source, headers = null, marks = new Map(), lines = 
   });
   new ResizeObserver(later).observe(scroll);
   const ready = need(at?.row ?? 0, at?.col ?? 0).then(() => { if (at) select(at.row, at.col); else { draw(); describe(); } });
-  return { select, ready, redraw, scroll };
+  return { select, ready, redraw, scroll, end: () => ({ row: rows - 1, col: cols - 1 }) };
 }

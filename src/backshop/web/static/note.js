@@ -12,7 +12,8 @@ export class Note {
     this.key = `backshop.note.${bench}`;
     this.field.value = localStorage.getItem(this.key) ?? "";
     this.isSending = false;
-    this.field.addEventListener("input", () => this.keep());
+    this.missing = $("#nothing-noted");
+    this.field.addEventListener("input", () => { this.missing.hidden = true; this.keep(); });
     this.field.addEventListener("keydown", (event) => {
       if (event.isComposing || event.keyCode === 229 || event.key !== "Enter" || event.shiftKey || event.altKey) return;
       event.preventDefault();
@@ -39,6 +40,8 @@ export class Note {
 
   async send() {
     const text = this.field.value.trim();
+    this.missing.hidden = Boolean(text);
+    if (!text) this.focus();
     if (!text || this.isSending) return;
     this.isSending = true;
     try {

@@ -1,14 +1,23 @@
 // What every page does: times, dialogs, menus, forms that run commands in place, the Draft bar.
 import "./focus.js";
-import { $, $$, clearError, copyText, el, loadInto, localTimes, on, say, showError, toast } from "./dom.js";
+import { $, $$, clearError, copyText, el, icon, loadInto, localTimes, on, say, showError, toast } from "./dom.js";
 import { call, folderWords, forgetWarned, warned } from "./rpc.js";
 import { follow } from "./events.js";
 import { renew } from "./live.js";
 import { onCleanBench } from "./clean.js";
-import { preview, proofOf, showProof } from "./proof.js";
+import { folderTold, noteOn, preview, proofOf, showProof } from "./proof.js";
 import { shortcuts, showKeys } from "./shortcuts.js";
 
 localTimes(document);
+
+// In place of a picture that cannot be had stands what follows it: the icon of its file (U5.24).
+function orNext(picture) {
+  if (!picture.matches?.("img[data-or-next]")) return;
+  picture.nextElementSibling.hidden = false;
+  picture.remove();
+}
+document.addEventListener("error", ({ target }) => orNext(target), true);
+for (const one of $$("img[data-or-next]")) if (one.complete && !one.naturalWidth) orNext(one);
 
 on(document, "click", "[data-opens]", (event, button) => {
   event.preventDefault(); // of a form that works without scripts and asks nothing
@@ -27,14 +36,24 @@ $("#ask-publish")?.addEventListener("opened", async ({ target }) => {
   const place = $(".foretold", target);
   place.replaceChildren();
   try {
-    const { changed = [] } = await call("DraftPublish", { ...fieldsOf(form), dry_run: true });
+    const request = fieldsOf(form);
+    const { changed = [] } = await call("DraftPublish", { ...request, dry_run: true });
     place.replaceChildren(preview(changed) ?? "No file changes.");
+    place.append(...await stillOpen(request.workbench_id));
   } catch (error) {
     if (!error.envelope) throw error;
     if (error.envelope.choices?.includes("keep_theirs")) offerToReconcile(form, error.envelope);
     else showError(form, error.envelope);
   }
 });
+// Comments that nobody resolved end with the Draft: said before, with the way to them; they hold nothing up.
+async function stillOpen(workbench_id) {
+  const { comments, open_count } = await call("ReviewListComments", { workbench_id, state: "open", limit: 1 });
+  if (!open_count) return [];
+  const [verb, them] = open_count === 1 ? ["comment is", "it"] : ["comments are", "them"];
+  const link = el("a", { href: `/bench/${workbench_id}/review?file=${encodeURIComponent(comments[0].path)}#comments`, "data-closes": "" }, `${open_count} ${verb} still open`);
+  return [el("p", { class: "still-open" }, icon("comment"), " ", link, `; publishing ends ${them}.`)];
+}
 for (const one of $$("[data-keys]")) one.hidden = false; // the keys need scripts
 on(document, "click", "[data-keys]", (_, button) => { button.closest("details")?.removeAttribute("open"); showKeys(); });
 on(document, "click", "[data-closes]", (_, button) => button.closest("dialog").close());
@@ -76,7 +95,7 @@ on(document, "submit", "form[data-command]", async (event, form) => {
     if (!stays) {
       if (news) sessionStorage.setItem(ARRIVED, news);
       const told = DONE[form.dataset.command]?.(result, request);
-      if (told || result?.changed) sessionStorage.setItem(PROVED, JSON.stringify({ ...told, ...proofOf(result.changed) }));
+      if (told || result?.changed) sessionStorage.setItem(PROVED, JSON.stringify({ ...told, ...proofOf(result.changed), folder: folderTold(result) }));
       go(form.elements.next?.value || location.href);
     }
   } catch (error) {
@@ -100,7 +119,8 @@ function helping(form, button, { workbench_id }) {
   };
 }
 
-// After Publish and Discard the next page says what was done and begins at its list of files (W20.4, W20.5).
+// After Publish and Discard the next page says what was done and begins there: at the card of the publish with its way
+// back, else at the list of files (W20.4, W20.5).
 const ARRIVED = "backshop.arrived";
 const PROVED = "backshop.proved"; // what was read back, after anything that changed files
 const ARRIVALS = { DraftPublish: "The Draft was published", DraftDiscard: "The Draft was discarded" };
@@ -148,16 +168,22 @@ async function renamed(command, names) {
 const SAY_AFTER_MS = 150; // a region that is filled while a page loads is not read out
 export const hasArrived = arrive();
 function arrive() {
-  const proof = sessionStorage.getItem(PROVED);
+  const proof = JSON.parse(sessionStorage.getItem(PROVED));
   sessionStorage.removeItem(PROVED);
-  if (proof) setTimeout(() => showDone(JSON.parse(proof)), SAY_AFTER_MS);
+  const card = cardOf(proof?.back);
+  if (card && !proof.wrong) noteOn(card, proof.text, proof.folder); // it says what was done and has the way back
+  else if (proof) setTimeout(() => showDone(proof), SAY_AFTER_MS);
   const text = sessionStorage.getItem(ARRIVED);
   if (!text) return false;
   sessionStorage.removeItem(ARRIVED);
-  const heading = $("#files-heading") ?? $("#main h1, #main h2");
-  if (heading) { heading.tabIndex = -1; heading.focus(); }
+  const place = card ?? $("#files-heading") ?? $("#main h1, #main h2");
+  if (place) { place.tabIndex = -1; place.focus(); }
   setTimeout(() => say(text), SAY_AFTER_MS);
   return true;
+}
+function cardOf(back) {
+  const [, name, checkpoint_id] = back ?? [];
+  return name === "restore" ? $(`[data-restore="${CSS.escape(checkpoint_id)}"]`)?.closest(".publish-card") : null;
 }
 
 // What a command said of the workbench's folders stays to be seen, on this page or the next, until it is closed.
@@ -171,11 +197,11 @@ function showWarnings() {
 document.addEventListener("warned", showWarnings);
 setTimeout(showWarnings, SAY_AFTER_MS);
 
-function showDone({ done = "", back, seconds, wrong = false, text = "" }) {
+function showDone({ done = "", back, seconds, wrong = false, text = "", folder = "" }) {
   const [label, name, about] = back ?? [];
   const isOffered = about && (backs[name] || here === "workshop"); // whose script may still be on its way
   const actions = isOffered ? { [label]: () => backs[name](about) } : {};
-  showProof({ wrong, text }, { before: done, actions, ...(seconds ? { seconds } : {}) });
+  showProof({ wrong, text: [text, folder].filter(Boolean).join(". ") }, { before: done, actions, ...(seconds ? { seconds } : {}) });
 }
 
 // Go somewhere, and see it as it is now: an address that differs in its last part only is not loaded.

@@ -7,6 +7,7 @@ import { pictures } from "./pictures.js";
 import { stage } from "./stage.js";
 import { unfold } from "./lines.js";
 import { askForChanges, commentsAlong } from "./asking.js";
+import { folds } from "./fold.js";
 
 const workbench_id = document.body.dataset.bench;
 const holder = $("#changes");
@@ -32,22 +33,24 @@ function start() {
   const isViewed = (entry) => viewed[entry.path] === contentOf(entry);
   const files = () => rows.filter((row) => row.entry).map((row) => row.entry);
 
+  let asked = 0;
   async function fetchAll() {
+    const mine = ++asked;
     let page = await call("ReviewGetChangeSet", { workbench_id, limit: 5000, ...since });
     const found = [...page.entries];
     while (page.next_cursor) {
       page = await call("ReviewGetChangeSet", { workbench_id, limit: 5000, cursor: page.next_cursor, ...since });
       found.push(...page.entries);
     }
+    if (mine !== asked) return; // somebody asked later and knows more
     entries = found;
     leftWhole(page.left_whole);
     counted(page.counts);
-    if (!since.since) $("#publish-words").textContent = `Publish ${page.total} ${page.total === 1 ? "file" : "files"}`;
+    if (!since.since && $("#publish-words")) $("#publish-words").textContent = page.total ? `Publish ${page.total} ${page.total === 1 ? "file" : "files"}` : "Publish";
     if ($("#ask-changes")) commentsAlong($("#ask-changes"), page.open_comments ?? 0);
     gate(page);
     correction(await call("DraftGetState", { workbench_id }));
     elsewhere(page.open_comments ? (await call("ReviewListComments", { workbench_id, state: "open", limit: 1000 })).comments : []);
-    return page;
   }
 
   // ------------------------------------------------------------ the list
@@ -173,7 +176,7 @@ function start() {
     remarkable();
   }
   function remarkable() {
-    for (const one of $$("[data-remark]", view)) one.hidden = false; // without scripts the place is typed
+    for (const one of $$("[data-remark]", view)) one.hidden = !$("#remark-at", view); // without scripts the place is typed
   }
   // What was said or chosen is shown where it was: the page stays, and means what it shows now.
   async function stay(event, chosen) {
@@ -293,14 +296,16 @@ function start() {
     const moved = page.tree !== tree;
     const outside = page.outside_changes?.length;
     const isAtWork = $("#draft-bar .draft-bar")?.dataset.atWork === "yes";
-    const button = $("#publish");
-    button.disabled = Boolean(open || moved || outside || isAtWork);
+    const isEmpty = !since.since && !page.total;
+    const button = $("#publish") ?? el("button"); // who may not publish has none
+    button.disabled = Boolean(open || moved || outside || isAtWork || isEmpty);
     $("#draft-moved").hidden = !moved;
     const why = $("#why-not");
-    why.hidden = !open && !outside && !isAtWork;
+    why.hidden = !open && !outside && !isAtWork && !isEmpty;
     if (isAtWork) $("span", why).textContent = "The agent is at work on this Draft. It can be published when the turn is over.";
     else if (outside) $("span", why).textContent = "Another program changed the Draft's folder; take its edits over or put the Draft's files back first.";
     else if (open) $("span", why).textContent = `${open} deletion${open === 1 ? " waits" : "s wait"} for your agreement before this can be published.`;
+    else if (isEmpty) $("span", why).textContent = "Nothing is left to publish. Take changes in again, or discard the Draft.";
     const all = $(".confirm-all", why);
     if (all) {
       const paths = since.since ? page.unconfirmed ?? [] : entries.filter((one) => one.deletion_confirmed === false).map((one) => one.path);
@@ -322,7 +327,8 @@ function start() {
     box.hidden = !undoable.length;
     const more = undoable.length > 3 ? ` and ${undoable.length - 3} more` : "";
     $(".corrected", box).textContent = `Corrected by hand: ${undoable.slice(0, 3).join(", ")}${more}.`;
-    $("input[name=revision_id]", box).value = revision_id;
+    const field = $("input[name=revision_id]", box); // who may not undo has none
+    if (field) field.value = revision_id;
   }
   function leftWhole(paths = []) {
     const box = $("#left-whole");
@@ -366,6 +372,7 @@ function start() {
   on(document, "done", 'form[data-command="DraftUndo"]', (_, form) => { form.elements.next.value = location.pathname + location.search; }); // back to this file
   on(document, "done", 'form[data-command="ReviewAddComment"], form[data-command="ReviewAnswerComment"], form[data-command="ReviewResolveComment"], form[data-command="ReviewWithdrawComment"]', remarked);
   if ($("#ask-changes")) askForChanges($("#ask-changes"), workbench_id);
+  folds(document);
   let isLeaving = false; // by our own Publish or Discard, which say themselves where to go
   on(document, "submit", 'form[data-command="DraftPublish"], form[data-command="DraftDiscard"]', () => { isLeaving = true; });
   document.addEventListener("draft", (event) => {

@@ -35,12 +35,12 @@ function lineOf(line) {
 }
 
 // A test or a probe says what it found and the page stays.
-on(document, "done", 'form[data-command="ProvidersValidate"], form[data-command="ProvidersProbe"]', (event) => {
+on(document, "done", 'form[data-command="ProvidersValidate"], form[data-command="ProvidersProbe"]', (event, form) => {
   event.preventDefault();
   const found = event.detail;
   if (found.ok === false) toast(lineOf(found.error), { seconds: 20 });
-  else if (found.models) toast(`${found.models.length} models, window ${found.context_tokens} tokens${found.warnings?.length ? `; ${found.warnings.join("; ")}` : ""}`, { seconds: 20 });
-  else toast("The key works");
+  else if (found.models) toast(`${found.models.length} model${found.models.length === 1 ? "" : "s"}, which read${found.models.length === 1 ? "s" : ""} ${found.context_tokens.toLocaleString()} tokens at once${found.warnings?.length ? `; ${found.warnings.join("; ")}` : ""}`, { seconds: 20 });
+  else toast(form.closest(".provider")?.querySelector("[name=api_key]") ? "The key works" : "It answers");
 });
 
 const link = $("#login-link");

@@ -1,20 +1,21 @@
 // A workbook: one tab per sheet, each a grid. Shared by the review and the viewer.
 import { el, errorBox, skeleton, visible } from "./dom.js";
 import { call } from "./rpc.js";
-import { COLS, ROWS, grid, placeOf } from "./grid.js";
+import { COLS, ROWS, grid, letters, placeOf, typedCell } from "./grid.js";
 
 // How many cells of a sheet differ, all of them, whatever was loaded.
 function countOf(one) {
   if (!one?.cell_count) return null;
   const [change, sign] = one.added ? ["added", "+"] : one.removed ? ["removed", "−"] : ["changed", "~"];
-  return el("span", { class: `badge ${change}` }, `${sign} ${one.cell_count.toLocaleString("en")}`);
+  return el("span", { class: `badge ${change}` }, `${sign} ${one.cell_count.toLocaleString("en")} ${one.cell_count === 1 ? "cell" : "cells"}`);
 }
 
 // A changed cell as the grid marks it: in one line what it was, and what changed.
 function markOf(cell) {
   const isContent = cell.kind === "value" || cell.kind === "formula";
   const change = isContent && cell.before == null ? "added" : isContent && cell.after == null ? "removed" : "changed";
-  const before = cell.kind === "style" ? "" : cell.before ?? (cell.kind === "result" ? "(not stored)" : "");
+  const isFormula = typeof cell.before === "string" && cell.kind === "formula" && cell.before.startsWith("=");
+  const before = cell.kind === "style" ? "" : (isFormula ? null : cell.shown?.before) ?? cell.before ?? (cell.kind === "result" ? "(not stored)" : "");
   return { change, what: cell.what, before, formats: (cell.formats ?? []).join("; ") };
 }
 
@@ -33,13 +34,33 @@ function headsOf(lines, name, axis) {
   return found;
 }
 
+// A field that goes to a cell of the sheet in sight (U8.11).
+function goTo(name, made) {
+  const fault = el("p", { class: "go-to-fault small", id: `${name}-go-fault`, role: "alert" });
+  const field = el("input", { id: `${name}-go`, placeholder: "B12", size: 9, maxlength: 200, autocomplete: "off" });
+  const form = el("form", { class: "go-to" }, el("label", { for: field.id, class: "small" }, "Go to cell"), field, el("button", { class: "small" }, "Go"), fault);
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const shown = made();
+    if (!shown || !field.value.trim()) return;
+    const place = typedCell(field.value);
+    const end = shown.end();
+    const isBeyond = !place.fault && (place.row > end.row || place.col > end.col);
+    fault.textContent = place.fault ?? (isBeyond ? `There is nothing there: the sheet ends at ${letters(end.col)}${end.row + 1}.` : "");
+    field.setAttribute("aria-invalid", String(Boolean(fault.textContent)));
+    if (fault.textContent) field.setAttribute("aria-describedby", fault.id);
+    else await shown.select(place.row, place.col, { focus: true });
+  });
+  return form;
+}
+
 export async function workbook(root, { command, request, sheet = "", sheets = [], lines = [], first: firstChange = null, row = 0 }) {
   const tabs = el("div", { class: "sheet-tabs", role: "tablist", "aria-label": "Sheets" });
   const holder = el("div", { class: "grid-holder", role: "tabpanel", id: `${root.id || "book"}-panel` });
   const waiting = skeleton("grid", 90); // over the grid until its first cells are there
   waiting.classList.add("grid-waiting");
   holder.append(waiting);
-  root.replaceChildren(tabs, holder);
+  root.replaceChildren(el("div", { class: "sheet-bar" }, tabs, goTo(root.id || "book", () => made)), holder);
   root.hidden = false;
   const fetch = (name, from, col, more = {}) => call(command, { ...request, ...more, ...(name ? { sheet: name } : {}), row_start: from, row_count: ROWS, col_start: col, col_count: COLS });
   const starts = new Map(); // the first window of each sheet is asked for once, whoever needs it

@@ -9,11 +9,17 @@ import { reach } from "./rpc.js";
 
 const SIDES = "picture-sides"; // which versions somebody looks at, kept for the next file
 const PARTS = { page: 1, grid: 72, text: 14 }; // of the skeleton of each shape
+// How much of a leaf what stays in sight covers, at the top and at the left, in pixels of the screen.
+const away = (leaf) => { const box = $(".frozen.is-corner", leaf)?.getBoundingClientRect(); return { top: box?.height ?? 0, left: box?.width ?? 0 }; };
+// Signs find their places, frozen cells stay: their scripts come with the first picture that has any.
+const settle = async (box) => { if ($(".sign-box", box)) (await import("./signs.js")).settle(box); };
+const freeze = async (box) => { if (box.dataset.kept) await (await import("./frozen.js")).freeze(box); };
 const isNarrow = () => matchMedia("(max-width: 900px)").matches;
 
 export function stage(root, { onMove = () => {} } = {}) {
   const place = new URL(root.dataset.stage, location.href).pathname;
   const shape = $(".skeleton", root)?.className.split(" ")[1]?.replace("-shape", "") ?? "page";
+  const pairs = new Map(); // scenes of which two versions scroll, and how they follow one another
   let asked = 0;
   let shown = new URL(root.dataset.stage, location.href).search.slice(1); // what of it is in sight
 
@@ -38,7 +44,14 @@ export function stage(root, { onMove = () => {} } = {}) {
     const turn = (asked += 1);
     const made = await load(`${place}?${query}`);
     if (turn !== asked) return;
-    for (const [at, one] of $$(".outlines", made).entries()) $$(".outlines", root)[at]?.replaceWith(one);
+    for (const [at, one] of $$(".outlines", made).entries()) {
+      const old = $$(".outlines", root)[at];
+      if (!old) continue;
+      one.id = old.id; // layers of frozen cells show it too
+      one.style.margin = old.style.margin;
+      old.replaceWith(one);
+      settle(one.closest(".drawn"));
+    }
     for (const [at, one] of $$(".leaf.is-paper", made).entries()) $$(".leaf.is-paper", root)[at]?.replaceChildren(...one.childNodes);
     dress(root);
   }
@@ -47,11 +60,25 @@ export function stage(root, { onMove = () => {} } = {}) {
     dress(root);
     for (const one of $$("[data-show], [data-remark], .stage-sides", root)) one.hidden = false;
     choose(isNarrow() ? localStorage.getItem(SIDES) ?? "after" : localStorage.getItem(SIDES) ?? "both");
-    for (const pair of $$(".is-pair", root)) together($$(".leaf:not(.is-paper)", pair));
     await Promise.all($$("[data-svg]", root).map(draw));
+    await join();
     const remark = new URLSearchParams(query).get("remark");
+    const here = $$(".outlines .here", root);
     if (remark) goRemark(remark);
-    else if (!$(".at-place", root)) reveal($$("[data-outline]", root), { isQuiet: true });
+    else if (here.length) { reveal(here, { isQuiet: true }); say(`${new URLSearchParams(query).get("cell")} in sight`); }
+    else if (!$(".at-place", root)) reveal(outlines(Math.min(...$$("[data-outline]", root).map((one) => Number(one.dataset.outline)))), { isQuiet: true });
+  }
+  // Two versions of one part scroll together; the script for it comes with the first pair.
+  async function join() {
+    pairs.clear();
+    const scenes = $$(".is-pair", root);
+    if (!scenes.length) return;
+    const { paired } = await import("./pair.js");
+    for (const scene of scenes) {
+      const made = paired(scene);
+      if (made) pairs.set(scene, made);
+      made?.level();
+    }
   }
 
   // ------------------------------------------------------------ drawings
@@ -63,34 +90,20 @@ export function stage(root, { onMove = () => {} } = {}) {
       const svg = $("svg", made);
       svg.classList.add("drawing");
       box.prepend(svg);
+      await freeze(box);
+      await settle(box);
     } catch (error) {
       box.append(el("p", { class: "drawn-fault over" }, "This picture could not be fetched. Reload the page to try again."));
       if (!error.envelope && !/^status/.test(error.message)) throw error;
     } finally { box.classList.remove("is-waiting"); }
   }
-  // Two versions of one sheet scroll together.
-  function together(boxes) {
-    if (boxes.length < 2) return;
-    const led = new WeakMap(); // where a box was put by the other one: that is no wish of its own
-    for (const box of boxes) {
-      box.addEventListener("scroll", () => {
-        const [top, left] = led.get(box) ?? [];
-        led.delete(box);
-        if (top === box.scrollTop && left === box.scrollLeft) return;
-        for (const other of boxes) {
-          if (other === box) continue;
-          const before = [other.scrollTop, other.scrollLeft];
-          other.scrollTop = box.scrollTop;
-          other.scrollLeft = box.scrollLeft;
-          if (before[0] !== other.scrollTop || before[1] !== other.scrollLeft) led.set(other, [other.scrollTop, other.scrollLeft]);
-        }
-      }, { passive: true });
-    }
-  }
   function choose(which) {
     const desk = $(".desk", root);
     if (!desk) return;
+    const leads = [...pairs.keys()].map((scene) => $$(".leaf", scene).filter(isShown).at(-1));
     desk.dataset.sides = which;
+    for (const [at, made] of [...pairs.values()].entries()) { made.level(); if (leads[at]) made.follow(leads[at]); }
+    for (const box of $$(".drawn", desk)) settle(box);
     for (const one of $$("[data-sides][aria-pressed]", root)) one.setAttribute("aria-pressed", String(one.dataset.sides === which));
   }
 
@@ -102,15 +115,25 @@ export function stage(root, { onMove = () => {} } = {}) {
   const isAway = (begin, end, first, last) => begin < first || begin > last - 24 || (end > last && end - begin < last - first - 48);
   // Scroll the boxes of a picture to outlines, not the page away from what is read.
   function reveal(found, { isQuiet = false } = {}) {
-    const seen = new Set();
-    for (const one of found) {
+    const leads = new Map(); // of two that scroll together the later version leads
+    for (const one of found.filter(isShown)) {
       const leaf = one.closest(".leaf");
-      if (!leaf || seen.has(leaf) || !isShown(one)) continue;
-      seen.add(leaf);
+      const scene = leaf?.closest(".is-pair");
+      const key = pairs.has(scene) ? scene : leaf;
+      if (leaf && leads.get(key)?.closest(".leaf") !== leaf) leads.set(key, one);
+    }
+    for (const [key, one] of leads) {
+      const leaf = one.closest(".leaf");
       const box = leaf.getBoundingClientRect();
+      const whole = leaf.firstElementChild.getBoundingClientRect();
       const at = one.getBoundingClientRect();
-      if (isAway(at.top, at.bottom, box.top, box.bottom)) leaf.scrollTop += at.top - box.top - Math.max(24, (box.height - at.height) / 3);
-      if (isAway(at.left, at.right, box.left, box.right)) leaf.scrollLeft += at.left - box.left - Math.max(40, (box.width - at.width) / 3);
+      const kept = away(leaf); // frozen cells cover what scrolls below them, and are always in sight themselves
+      const [top, left] = [box.top + kept.top, box.left + kept.left];
+      const room = box.right - left;
+      const isLone = pairs.has(key) && found.every((other) => !isShown(other) || leaf.contains(other)); // the other version has only what stands beside it
+      if (at.top - whole.top >= kept.top - 1 && isAway(at.top, at.bottom, top, box.bottom)) leaf.scrollTop += at.top - top - Math.max(24, (box.bottom - top - (leaf.matches(".is-paper") ? 0 : at.height)) / 3);
+      if (at.left - whole.left >= kept.left - 1 && isAway(at.left, at.right, left, box.right)) leaf.scrollLeft += at.left - left - Math.max(40, room - at.width - 24, isLone ? room * 2 / 3 : 0); // what stands before it is seen with it
+      pairs.get(key)?.follow(leaf);
     }
     if (!isQuiet) found.filter(isShown).at(-1)?.closest(".panel-side")?.scrollIntoView({ block: "nearest" });
   }
@@ -140,6 +163,14 @@ export function stage(root, { onMove = () => {} } = {}) {
     for (const one of $$("[data-stage-link]", root)) one.removeAttribute("aria-current");
     link.setAttribute("aria-current", "true");
     show(query.toString());
+  });
+  on(root, "submit", "[data-go-to]", async (event, form) => {
+    event.preventDefault();
+    const query = new URLSearchParams(new FormData(form));
+    query.delete("still");
+    onMove(query);
+    await show(query.toString());
+    $("#go-to-cell", root)?.focus();
   });
   on(root, "click", "[data-sides][aria-pressed]", (_, button) => { localStorage.setItem(SIDES, button.dataset.sides); choose(button.dataset.sides); });
   on(root, "click", "[data-show]", (_, button) => go(button.dataset.show));

@@ -21,6 +21,7 @@ export class Transcript {
       if (this.scroll.scrollTop < 400) this.loadOlder();
     }, { passive: true });
     new ResizeObserver(() => this.followEnd()).observe(this.root);
+    new ResizeObserver(() => this.leaveRoom()).observe(this.scroll);
     on(this.root, "click", "[data-copy-message]", (_, button) => {
       const message = button.closest("[data-message]");
       const source = message.querySelector("template[data-source]");
@@ -32,6 +33,12 @@ export class Transcript {
 
   toEnd() { this.following = true; this.followEnd(); }
   followEnd() { if (this.following && this.messages().length) this.scroll.scrollTop = this.scroll.scrollHeight; }
+
+  // Short messages in the corner stand above what is written in: nothing covers Send.
+  leaveRoom() {
+    const below = Math.max(0, Math.round(innerHeight - this.scroll.getBoundingClientRect().bottom));
+    document.body.style.setProperty("--below-talk", `${below}px`);
+  }
 
   messages() { return $$(":scope > [data-message]", this.root); }
 

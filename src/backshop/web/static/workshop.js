@@ -4,12 +4,10 @@ import { UNREACHABLE, call, post } from "./rpc.js";
 import { follow } from "./events.js";
 import { backs, hasArrived, ofBench, openDialog, refreshDraftBar } from "./page.js";
 import { onCleanBench } from "./clean.js";
-import { allowSending } from "./consent.js";
-import { preview, proofOf, showProof } from "./proof.js";
+import { folderTold, noteOn, preview, proofOf, showProof } from "./proof.js";
 import { Transcript } from "./transcript.js";
 import { Composer } from "./composer.js";
 import { Note } from "./note.js";
-import { hasRoom, upload } from "./upload.js";
 import { shortcuts } from "./shortcuts.js";
 
 const bench = document.body.dataset.bench;
@@ -67,10 +65,12 @@ function show() {
   $("#draft-actions").hidden = isBusy || !state.has_draft;
   const wasHidden = $("#composer").hidden;
   $("#composer").hidden = isBusy || !state.can_send;
+  if (wasHidden && !$("#composer").hidden) composer.grow(); // what is hidden has no height
   note.show(turn);
   if (wasHidden && isNowhere(document.activeElement)) composer.focus(); // back to where somebody wrote
   const wasBlocked = isBlocked;
   isBlocked = !$("#draft-actions").hidden && !state.can_send;
+  for (const one of $$("#draft-actions [data-can-send]")) one.hidden = (one.dataset.canSend === "yes") !== state.can_send;
   if (isBlocked && !wasBlocked) say("The composer is blocked: ask for changes in the review, or publish or discard the Draft to go on talking", { assertive: true });
   if (turn) { showTurn(turn); if (!$("#work").childElementCount) refreshWork(); }
   else if (isBeginning) showBeginning();
@@ -85,6 +85,7 @@ function show() {
   $$("[data-restore]").forEach((button) => { button.disabled = state.has_draft; button.title = state.has_draft ? "Publish or discard the Draft first" : ""; });
   $$("[data-send-note]").forEach((button) => { button.hidden = isBusy || !(state.can_send || state.can_request_changes); });
   $("#welcome").hidden = Boolean($(".message.user, .message.assistant", transcript.root));
+  if (!$("#welcome").hidden && !$("#welcome").childElementCount) refreshWelcome();
 }
 
 function showBeginning() {
@@ -187,6 +188,7 @@ function submit(wish) {
 async function begin(wish) {
   if (isBeginning) return; // a second click is not a second wish
   isBeginning = true;
+  dropToast(); // what it offers to take back is over with the next message
   show();
   clearError($("#errors"));
   let answer = null;
@@ -208,7 +210,8 @@ async function begin(wish) {
 
 function refused(answer, wish) {
   const again = answer.message_id && !wish.regenerate ? { message_id: answer.message_id } : wish;
-  const envelope = answer.error;
+  const isKept = answer.error.error_code === UNREACHABLE && wish.text;
+  const envelope = isKept ? { ...answer.error, hints: ["What you wrote stays in the field."] } : answer.error;
   if (envelope.error_code === "EGRESS_CONSENT_REQUIRED") { consent(again); }
   showError($("#errors"), envelope, {
     retry: () => submit(again),
@@ -222,6 +225,7 @@ function refused(answer, wish) {
 
 async function consent(again) {
   let isAllowed = false;
+  const { allowSending } = await import("./consent.js");
   await act(async () => { isAllowed = await allowSending({ ...here, model_id: again?.model_id ?? state.model_id }); });
   if (isAllowed && again) await submit(again);
 }
@@ -259,7 +263,7 @@ function consequences({ effects, changed = [] }) {
     preview(changed),
   ].filter(Boolean);
 }
-const setAside = ({ discarded_count: count }) => el("p", {}, `${count} later ${count === 1 ? "message is" : "messages are"} set aside. Until you send the next message this can be undone.`);
+const setAside = ({ discarded_count: count }) => el("p", {}, !count ? "Nothing was said after this, so nothing is set aside." : `${count} later ${count === 1 ? "message is" : "messages are"} set aside. Until you send the next message this can be undone.`);
 
 // Ask how to go back: one plain way, or where files were published since, each way with what it does.
 async function askWay(title, message_id, first, label) {
@@ -273,7 +277,7 @@ async function askWay(title, message_id, first, label) {
   return ask(title, [
     ...first(found.effects),
     found.effects.published_changed ? el("p", {}, "Files were published or restored since then. What shall go back?") : el("p", {}, "The Draft of that point is not kept any more. What shall go back?"),
-    ...ways.map(([mode, told]) => el("section", { class: "way" }, el("h3", {}, MODES[mode]?.[0] ?? mode), el("p", {}, MODES[mode]?.[1] ?? ""), ...(mode === "chat_only" ? [] : consequences(told)))),
+    ...ways.map(([mode, told]) => el("section", { class: "way" }, el("h3", {}, MODES[mode]?.[0] ?? mode), el("p", {}, MODES[mode]?.[1] ?? ""), mode === "restore_published" && $("#folder-bar .folder-bar") ? el("p", {}, "The files in your folder stay as they are; “Write into the folder” brings them there afterwards.") : null, ...(mode === "chat_only" ? [] : consequences(told)))),
   ], [...ways.map(([mode]) => ({ label: MODES[mode]?.[0] ?? mode, value: mode, tone: mode === "chat_only" ? "primary" : "" })), { label: "Cancel", value: null }]);
 }
 
@@ -283,14 +287,22 @@ async function rewind(message_id) {
   if (!asked || !answer) return;
   const mode = answer === "plain" ? {} : { mode: answer };
   const done = await moved("WorkshopUndoToMessage", { message_id, ...mode });
+  if (done) tellMoved(done, "Rewound", "Undo rewind");
+}
+
+// What was done stands on its record with the way back; a message of its own comes where the record is not shown, or
+// where something is left to do: files that are not as they should be, or that the person's folder has otherwise.
+function tellMoved(done, before, label) {
   const own = state.redo_target_id;
-  if (done) dropToast = showProof(done.proof, { before: "Rewound", seconds: 20, actions: { "Undo rewind": () => redo(own) } });
+  const card = own && $(`[data-redo="${CSS.escape(own)}"]:not([hidden])`)?.closest(".message");
+  if (card && !done.proof.wrong) noteOn(card, done.proof.text, folderTold(done));
+  else dropToast = showProof(done.proof, { before: [before, folderTold(done)].filter(Boolean).join(". "), seconds: 20, actions: own && label ? { [label]: () => redo(own) } : {} });
 }
 
 async function redo(message_id) {
   dropToast();
   const done = await moved("WorkshopRedo", { message_id });
-  if (done) showProof(done.proof, { before: REDONE[done.of] });
+  if (done) showProof(done.proof, { before: [REDONE[done.of], folderTold(done)].filter(Boolean).join(". ") });
 }
 
 // Do what moves files and conversation; return what was read back of it, or null where it was refused.
@@ -326,49 +338,98 @@ function isNewest(checkpoint_id, { published_generation }) {
   return card && card === $$(".message", transcript.root).at(-1) && Number(card.dataset.generation) === published_generation && !$("#folder-bar .folder-bar");
 }
 
+// Whether the person's own folder gets the files too: so unless somebody else changed one of them there (B23.19).
+async function folderBox({ changed = [], folder_behind: behind = 0 }) {
+  if (!behind || !$("#folder-bar .folder-bar")) return null;
+  const { is_there, outside = [], outside_count = 0, conflicts = [] } = await call("FolderGetState", here);
+  if (!is_there) return el("p", {}, "Your folder is not in reach; its files stay as they are.");
+  const theirs = new Set([...outside, ...conflicts].map((one) => one.path));
+  const touched = changed.map((one) => one.path).filter((path) => theirs.has(path));
+  const isOurs = !touched.length && outside_count <= outside.length;
+  const box = el("input", { type: "checkbox", id: "folder-too" });
+  box.checked = isOurs;
+  return el("div", { class: "field" },
+    el("label", { class: "inline" }, box, ` Write it into the folder too (${behind} ${behind === 1 ? "file" : "files"})`),
+    el("p", { class: "hint" }, isOurs ? "Without it the files in your folder stay as they are." : `${touched.length ? `Another program changed ${touched.slice(0, 3).join(", ")}${touched.length > 3 ? ` and ${touched.length - 3} more` : ""} there.` : "Other programs changed files there."} What others changed is not overwritten.`));
+}
+
 async function restore(checkpoint_id) {
   let found = {};
-  if (!(await act(async () => { found = await call("CheckpointRestore", { ...here, checkpoint_id, dry_run: true }); }))) return;
+  let box = null;
+  if (!(await act(async () => {
+    found = await call("CheckpointRestore", { ...here, checkpoint_id, dry_run: true });
+    box = await folderBox(found);
+  }))) return;
   const { changed = [] } = found;
   const answer = isNewest(checkpoint_id, found) || await ask("Restore what was Published before?", [
-    el("p", {}, "Published goes back to that state, and the conversation goes back to that point too."),
+    el("p", {}, "Published goes back to that state, and the conversation to just before this change: what was asked and answered until then stays."),
     el("p", {}, "What is Published now is kept in the history, and “Undo restore” brings the conversation back."),
     preview(changed),
+    box,
   ].filter(Boolean), [{ label: "Restore", value: true, tone: "primary" }, { label: "Cancel", value: null }]);
-  const done = answer && (await moved("CheckpointRestore", { checkpoint_id }));
-  const own = state.redo_target_id;
-  if (done) dropToast = showProof(done.proof, { before: "Restored", seconds: 20, actions: { "Undo restore": () => redo(own) } });
+  const write_folder = Boolean(box && $("input", box)?.checked);
+  const done = answer && (await moved("CheckpointRestore", { checkpoint_id, ...(write_folder ? { write_folder } : {}) }));
+  if (done) tellMoved(done, "Restored", "Undo restore");
 }
 
 backs.restore = restore;
 
+let shownTab = null; // of the details
 async function details(turn_id) {
   if (!turn_id) return;
   if (!$("#file-pane").hidden) pane?.close();
-  if ($("#drawer").dataset.turn !== turn_id) $("#drawer-body").replaceChildren(skeleton("text", 8));
+  if ($("#drawer").dataset.turn !== turn_id) { $("#drawer-body").replaceChildren(skeleton("text", 8)); shownTab = null; }
   $("#drawer").dataset.turn = turn_id;
   $("#drawer").hidden = false;
   $(".bench").classList.add("with-drawer");
   if (!(await loadInto($("#drawer-body"), `/bench/${bench}/turn/${turn_id}`))) $(".skeleton", $("#drawer-body"))?.remove();
+  const tab = shownTab && document.getElementById(shownTab);
+  if (tab) showTab(tab); // the one that was chosen stays, also where this was read again meanwhile
 }
 function closeDetails() {
   $("#drawer").hidden = true;
   $(".bench").classList.remove("with-drawer");
 }
+// Whoever asks for details is led to them, and back to where they asked.
+let askedFrom = null;
+function openDetails(turn_id, button) {
+  askedFrom = button;
+  details(turn_id);
+  if (turn_id) $("#drawer-name").focus();
+}
+function leaveDetails() {
+  closeDetails();
+  (askedFrom?.closest("[data-menu]")?.querySelector("summary") ?? askedFrom)?.focus(); // a menu is closed by now
+}
 
+// What can be done with a message stands once in the page: its menu takes a copy when it is opened first.
+on(document, "click", "[data-menu] > summary", (_, summary) => {
+  if (summary.nextElementSibling) return;
+  const own = summary.closest("[data-message]");
+  const items = $("#message-menu").content.cloneNode(true);
+  for (const act of ["rewind", "regenerate"]) $(`[data-${act}]`, items).dataset[act] = own.dataset.message;
+  if (own.classList.contains("user")) $("[data-regenerate] span", items).textContent = "Regenerate from here";
+  if (own.dataset.turn) $("[data-details]", items).dataset.details = own.dataset.turn;
+  else $("[data-details]", items).remove();
+  summary.after(items);
+});
 on(document, "click", "[data-rewind]", (_, button) => rewind(button.dataset.rewind));
 on(document, "click", "[data-regenerate]", (_, button) => regenerate(button.dataset.regenerate));
 on(document, "click", "[data-redo]", (_, button) => redo(button.dataset.redo));
 on(document, "click", "[data-restore]", (event, button) => { event.preventDefault(); restore(button.dataset.restore); });
 document.addEventListener("draft", show); // the bar was made anew
 on(document, "click", "[data-send-note]", (_, button) => sendLate(button));
-on(document, "click", "[data-details]", (_, button) => details(button.dataset.details));
+on(document, "click", "[data-details]", (_, button) => openDetails(button.dataset.details, button));
 on(document, "click", ".menu-items button", (_, button) => { button.closest("details").open = false; });
-on(document, "click", "[data-suggest]", (_, button) => composer.fill(button.textContent));
+on(document, "click", "[data-suggest]", (_, button) => {
+  composer.fill(button.textContent);
+  button.closest("#tasks details")?.removeAttribute("open");
+});
 $("#stop").addEventListener("click", stop);
 $("#resume").addEventListener("click", () => begin({ message_id: state.resumable_turn.message_id }));
-$("#turn-details").addEventListener("click", () => details(state.active_turn?.turn_id));
-$("#drawer-close").addEventListener("click", closeDetails);
+$("#turn-details").addEventListener("click", ({ currentTarget }) => openDetails(state.active_turn?.turn_id, currentTarget));
+$("#drawer-close").addEventListener("click", leaveDetails);
+$("#drawer").addEventListener("keydown", (event) => { if (event.key === "Escape") { event.stopPropagation(); leaveDetails(); } });
 on($("#drawer"), "click", "[role=tab]", (_, tab) => selectTab(tab));
 on($("#drawer"), "keydown", "[role=tab]", (event, tab) => {
   const tabs = $$("[role=tab]", tab.parentElement);
@@ -380,13 +441,17 @@ $("#drawer").addEventListener("toggle", async (event) => {
   if (entry && event.target.open) await loadInto($(".entry", event.target), `/bench/${bench}/tool/${entry}`);
 }, true);
 function selectTab(tab) {
+  showTab(tab);
+  tab.focus();
+}
+function showTab(tab) {
+  shownTab = tab.id;
   for (const one of $$("[role=tab]", tab.parentElement)) {
     const isIt = one === tab;
     one.setAttribute("aria-selected", String(isIt));
     one.tabIndex = isIt ? 0 : -1;
     document.getElementById(one.getAttribute("aria-controls")).hidden = !isIt;
   }
-  tab.focus();
 }
 // What stands in the composer's place is where the link to it leads.
 on(document, "click", ".skip[href='#message']", (event) => {
@@ -396,13 +461,14 @@ on(document, "click", ".skip[href='#message']", (event) => {
   if (!$("#note").hidden) { note.focus(); return; }
   $("#stop, #resume, .buttons a", place)?.focus();
 });
-const lastUserMessage = () => $$(".message.user", transcript.root).at(-1)?.dataset.message;
+const lastUserMessage = () => $$(".message.user:not(.note)", transcript.root).at(-1)?.dataset.message;
 
 // ---------------------------------------------------------------- files
 
 async function add(files) {
   clearError($("#errors"));
   try {
+    const { hasRoom, upload } = await import("./upload.js");
     if (!(await hasRoom(bench, files.length))) return;
     const add_results = await onCleanBench(bench, () => upload($("#adding"), bench, files));
     if (!add_results) { toast("Stopped; nothing was added"); return; }
@@ -423,15 +489,22 @@ for (const picker of ["#pick-files", "#pick-folder"]) {
     if (files.length) add(files);
   });
 }
+// Files are dropped anywhere: beside the two places that show it, the browser would leave the page for the file.
+const hasFiles = (event) => event.dataTransfer.types.includes("Files");
 for (const place of [$("#side"), talk]) {
-  place.addEventListener("dragover", (event) => { if (!event.dataTransfer.types.includes("Files")) return; event.preventDefault(); place.classList.add("dropping"); });
+  place.addEventListener("dragover", (event) => { if (hasFiles(event)) place.classList.add("dropping"); });
   place.addEventListener("dragleave", (event) => { if (!place.contains(event.relatedTarget)) place.classList.remove("dropping"); });
-  place.addEventListener("drop", (event) => { place.classList.remove("dropping"); drop(event); });
+  place.addEventListener("drop", () => place.classList.remove("dropping"));
 }
+document.addEventListener("dragover", (event) => { if (hasFiles(event)) event.preventDefault(); });
+document.addEventListener("drop", (event) => { if (hasFiles(event)) drop(event); }); // text is the field's own
 async function drop(event) {
   event.preventDefault();
-  const entries = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry()).filter(Boolean);
-  const found = (await Promise.all(entries.map((entry) => walk(entry, "")))).flat();
+  const items = [...event.dataTransfer.items].filter((item) => item.kind === "file");
+  const found = (await Promise.all(items.map((item) => {
+    const [entry, file] = [item.webkitGetAsEntry(), item.getAsFile()];
+    return entry ? walk(entry, "") : file ? [{ file, path: file.name }] : [];
+  }))).flat();
   if (found.length) add(found);
 }
 async function walk(entry, folder) {
@@ -457,6 +530,8 @@ $("#model")?.addEventListener("change", async (event) => {
   refreshWelcome();
 });
 
+if (location.search.includes("before=")) refresh(); // the address of older messages is for pages without scripts
+
 // What stands in the talk was sent, also where the page was left before it was told so.
 if (composer.text && composer.text.trim() === $$(".message.user [data-text]", transcript.root).at(-1)?.textContent.trim()) composer.fill("", { focus: false });
 if (location.hash === "#message") composer.focus(); // from another page, by its key
@@ -466,7 +541,7 @@ shortcuts({
   review: () => location.assign(`/bench/${bench}/review`),
   publish: () => { if (state.has_draft && !state.active_turn) openDialog("ask-publish"); },
   discard: () => { if (state.has_draft) $("#ask-discard").showModal(); },
-  rewind: () => { const id = document.activeElement?.closest?.("[data-message]")?.dataset.message ?? lastUserMessage(); if (id) rewind(id); },
+  rewind: () => { const id = document.activeElement?.closest?.(".message:has([data-menu])")?.dataset.message ?? lastUserMessage(); if (id) rewind(id); }, // what has a menu to do it
   cancel: () => { if (state.active_turn) stop(); },
 });
 
@@ -529,7 +604,7 @@ follow(here, {
   WorkshopRedoCompleted: refresh,
   WorkshopRegenerateStarted: refresh,
   WorkshopRegenerateCompleted: refresh,
-  WorkshopModelSwitched: (data) => { ofBench.WorkshopModelSwitched(data); return refresh(); },
+  WorkshopModelSwitched: (data) => { ofBench.WorkshopModelSwitched(data); refreshWelcome(); return refresh(); },
   ProvidersChanged: () => { if ($("#model-ways") && !$("#way-key")?.value) location.reload(); },
   WorkbenchFilesChanged: () => { ofBench.WorkbenchFilesChanged(); refreshWelcome(); pane?.renew(); if (state.active_turn) refreshWork(); return Promise.all([refreshFiles(), refresh()]); },
   WorkbenchClutterChanged: refreshFiles,
@@ -541,6 +616,7 @@ follow(here, {
 
 // An empty conversation: files can be dropped, or asked about. Looking at them may take a moment.
 async function refreshWelcome() {
+  if (!$("#tasks").contains(document.activeElement)) await loadInto($("#tasks"), `/bench/${bench}/tasks`);
   if (!$("#welcome").hidden && !$("#welcome").contains(document.activeElement)) await loadInto($("#welcome"), `/bench/${bench}/welcome`);
 }
 if ($("#welcome .skeleton")) refreshWelcome();

@@ -105,6 +105,8 @@ def _told(state: WorkshopState, fact: BenchEvent, at_ms: int, seq: int) -> Works
             return system(state, fact.message_id, "draft_discarded", at_ms, seq, about)
         case be.CheckpointRestored() if not fact.is_rewind:
             return _restored(unproposed(given_up(state)), fact, at_ms, seq)
+        case be.FilesRestored():
+            return _files_restored(state, fact, at_ms, seq)
     return state
 
 
@@ -144,6 +146,22 @@ def _restored(
         "pre_restore_checkpoint_id": fact.pre_restore_checkpoint_id,
     }
     return system(state, fact.message_id, "checkpoint_restored", at_ms, seq, about)
+
+
+def _files_restored(
+    state: WorkshopState, fact: be.FilesRestored, at_ms: int, seq: int
+) -> WorkshopState:
+    """Say beside the conversation, which stays, that single files are what they were (B27.1).
+
+    The record goes by the checkpoint that was kept of what was there, right before.
+    """
+    kept = state.bench.checkpoints[-1].checkpoint_id
+    about: dict[str, object] = {
+        "checkpoint_id": fact.checkpoint_id,
+        "pre_restore_checkpoint_id": kept,
+        "paths": [one.path for one in fact.files],
+    }
+    return system(state, sister(kept), "files_restored", at_ms, seq, about, advances=False)
 
 
 def _batched(

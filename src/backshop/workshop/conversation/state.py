@@ -103,6 +103,10 @@ class Turn:
     model_id: str
     published_generation: int
     started_ms: int
+    paused_ms: int | None = None
+    """When it stopped so that it can go on; None while it does not wait for that."""
+    waited_ms: int = 0
+    """How long it waited to go on, which is no time that it took."""
     status: str = RUNNING
     run_id: str | None = None
     session_id: str | None = None
@@ -340,6 +344,21 @@ class WorkshopState:
         head, draft = self.head, self.bench.draft
         is_asked = draft is not None and draft.is_asked_by(self.head_id)
         return head if is_asked and self.running is None else None
+
+    @property
+    def unanswered_all(self) -> tuple[Record, ...]:
+        """That request and those before it that nobody has taken up either, oldest first."""
+        draft, taken = self.bench.draft, {one.user_message_id for one in self.turns.values()}
+        if draft is None or self.unanswered is None:
+            return ()
+        found: list[Record] = []
+        for record in reversed(self.active_line()):
+            if record.type == "system_event":
+                continue
+            if not draft.is_asked_by(record.message_id) or record.message_id in taken:
+                break
+            found.append(record)
+        return tuple(reversed(found))
 
     def needed_revisions(self) -> set[ids.RevisionId]:
         """Return states of Drafts that something still leads to, however old they are (B8.15).

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from backshop.base.labels import size_text
 from backshop.bench.first_look import (
     ContentGone,
     FirstLook,
@@ -19,6 +20,8 @@ from backshop.bench.first_look import (
     told_unread,
 )
 
+from .change_count import Counted, changes_said
+
 LISTED = 200
 """Files, refusals and edits that are kept by name; totals count on."""
 SHOWN = 20
@@ -27,14 +30,6 @@ OVER_CAP, NOT_HERE = "too_many_calls", "tool_not_available"
 NOT_RUN = (OVER_CAP, NOT_HERE)  # nothing is wrong with the call itself
 
 DONE, FAILED, UNFINISHED, WAITING = "done", "failed", "unfinished", "waiting"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Counted:
-    """How many things of a kind the writes changed: cell, paragraph, line …; empty is any."""
-
-    what: str
-    count: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,13 +181,10 @@ def _files(facts: TurnFacts) -> list[str]:
 
 def _file(one: FileChanged) -> str:
     about = [one.change] if one.change else []
-    about += [
-        " ".join((str(count.count), *count.what.split(), f"change{'s'[: count.count != 1]}"))
-        for count in one.counts
-    ]
+    about += changes_said(one.counts)
     if not one.counts and one.size_after is not None:
-        before = "" if one.size_before is None else f"{one.size_before} → "
-        about.append(f"{before}{one.size_after} bytes")
+        before = "" if one.size_before is None else f"{size_text(one.size_before)} → "
+        about.append(f"{before}{size_text(one.size_after)}")
     return f"{one.path} ({', '.join(about)})" if about else one.path
 
 

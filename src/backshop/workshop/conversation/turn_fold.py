@@ -55,6 +55,8 @@ def progress(state: WorkshopState, fact: Progress, at_ms: int) -> WorkshopState:
             turn = replace(
                 _at_boundary(state, turn),
                 status=RUNNING,
+                waited_ms=turn.waited_ms + _waited(turn, at_ms),
+                paused_ms=None,
                 message_id=fact.message_id,
                 model_id=fact.model_id,
                 phase=None,
@@ -188,6 +190,12 @@ def _known(turn: Turn, number: int) -> ItemFact | None:
 def _with(turn: Turn, own: ItemFact) -> Turn:
     others = (one for one in turn.items if one.number != own.number)
     return replace(turn, items=tuple(sorted((*others, own), key=lambda one: one.number)))
+
+
+def _waited(turn: Turn, at_ms: int) -> int:
+    """Return how long a turn that stopped waited until it goes on."""
+    stopped_ms = turn.paused_ms or turn.ended_ms or at_ms
+    return max(0, at_ms - stopped_ms)
 
 
 def _started(state: WorkshopState, fact: ev.TurnStarted, at_ms: int) -> WorkshopState:
@@ -370,6 +378,7 @@ def paused(state: WorkshopState, fact: ev.TurnPaused, at_ms: int, seq: int) -> W
     turn = replace(
         _at_boundary(state, turn),
         status=PAUSED,
+        paused_ms=at_ms,
         problem=fact.problem,
         phase=fact.phase,
         spent=_sum(turn.spent, fact.spent),
@@ -493,7 +502,7 @@ def _final(
     record = _answer(state, turn, text, status, at_ms, seq)
     about = without_none(
         **record.metadata,
-        job_elapsed_ms=max(0, at_ms - turn.started_ms),
+        job_elapsed_ms=max(0, at_ms - turn.started_ms - turn.waited_ms),
         usage={
             "input_tokens": turn.spent.input_tokens,
             "output_tokens": turn.spent.output_tokens,

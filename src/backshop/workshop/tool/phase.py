@@ -59,10 +59,10 @@ RESEARCH_TOOLS = PLAN_TOOLS | frozenset(
         "view_page",
     )
 )
-_WRITING = frozenset(
+FROM_TABLES = frozenset(("table_export", "table_update_from_export"))
+"""The tools that read their `path` and write their `target_path`."""
+_WRITING = FROM_TABLES | frozenset(
     (
-        "table_export",
-        "table_update_from_export",
         "write_text_file",
         "edit_text_file",
         "replace_in_files",

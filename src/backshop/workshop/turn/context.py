@@ -532,7 +532,7 @@ WINDOW_TOO_SMALL = Problem(
     actions=("reduce_scope", "switch_model"),
 )
 CANCELED = Problem(
-    code="USER_CANCELED", reason=None, message="the person stopped the work", actions=("resume",)
+    code="USER_CANCELED", reason=None, message="the work was stopped", actions=("resume",)
 )
 TIME_IS_UP = Problem(
     code="LIMIT_EXCEEDED",

@@ -103,9 +103,10 @@ class Outside:
         root = self._driving.root_of(wish.run_id, wish.session_id)
         if root is not None:  # the same call again, or the same key for something else
             return self._said_again(request, wish, text, known, root)
-        asked = known.unanswered
-        if asked is not None and not _is_said(asked.text, text):
-            asked = None
+        requests = known.unanswered_all
+        whole = "\n\n".join(one.text for one in requests)  # all are taken up together (W24.12)
+        is_said = any(_is_said(one, text) for one in (whole, *(one.text for one in requests)))
+        asked = requests[-1] if requests and is_said else None
         said = decide.Send(
             message_id=wish.user_message_id,
             text=text,
@@ -116,7 +117,7 @@ class Outside:
         if asked is None:
             decide.send(known, said)  # refuses before anybody is kept waiting
         else:  # the person's request for changes is taken up (W24.10)
-            wish, text = replace(wish, user_message_id=asked.message_id), asked.text
+            wish, text = replace(wish, user_message_id=asked.message_id), whole
             context |= {"goal": text, "mode": asked.metadata.get("mode", "agent")}
         wanted = replace(request, context={"goal": text, **context, **_about(known, wish, context)})
         self._turns.admit()
@@ -168,7 +169,9 @@ class Outside:
         ours = {key: then[key] for key in about if key != "mode" and key in then}
         if message is not None and message.is_on_draft:  # what was asked for said that
             ours["mode"] = then.get("mode")
-            context["goal"] = text if text.strip() else message.text
+            goal = str(then.get("goal") or message.text)
+            is_said = any(_is_said(one, text) for one in (goal, message.text))
+            context["goal"] = goal if is_said else text
         again = replace(request, context={"goal": text, **context, **about, **ours})
         return self._rails.begin(
             again,

@@ -11,8 +11,7 @@ from .lettering import Lettering
 from .plane import Plane
 from .scale import Scale
 
-_GRID = Stroke(color="#d9d9d9", width=1.0)
-_LINE = Stroke(color="#a6a6a6", width=1.0)
+_LINE = Stroke(color="#868686", width=1.0)
 _TICK, _ROOM = 4.0, 6.0
 _STEEP = 45.0
 _MEASURED = 200  # of many texts
@@ -75,7 +74,7 @@ def grid(plane: Plane, axis: Axis) -> Iterator[Figure]:
     for tick in plane.scale.ticks:
         steps += _across(plane.rect, plane.scale.part(tick), plane.is_lying)
     if steps:
-        yield Path(steps=tuple(steps), stroke=_GRID)
+        yield Path(steps=tuple(steps), stroke=axis.grid)
 
 
 def cross_grid(plane: Plane, axis: Axis, scale: Scale | None) -> Iterator[Figure]:
@@ -87,7 +86,7 @@ def cross_grid(plane: Plane, axis: Axis, scale: Scale | None) -> Iterator[Figure
     for at in marks[:200]:
         share = scale.part(at) if scale is not None else at / max(1, plane.count)
         steps += _across(plane.rect, share, not plane.is_lying)
-    yield Path(steps=tuple(steps), stroke=_GRID)
+    yield Path(steps=tuple(steps), stroke=axis.grid)
 
 
 def _across(rect: Rect, share: float, is_upright: bool) -> list[tuple[str | float, ...]]:

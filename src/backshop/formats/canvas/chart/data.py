@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -60,6 +61,10 @@ class Plot:
     is_second: bool = False
 
 
+GRID = Stroke(color="#868686", width=1.0)
+"""Grid lines of which nothing is said."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Axis:
     """An axis; what is None is chosen."""
@@ -72,6 +77,7 @@ class Axis:
     step: float | None = None
     code: str | None = None
     has_grid: bool = False
+    grid: Stroke = GRID
     is_reversed: bool = False
     log_base: float | None = None
     is_on_points: bool = False  # categories stand on the ticks, not between them
@@ -114,9 +120,20 @@ class ChartData:
         return tuple(one for plot in self.plots for one in plot.series)
 
     @property
+    def shows(self) -> str:
+        """A sign of its words and values, to 15 digits: the same where it shows the same."""
+        rows = [(one.name, *map(_digits, (one.values, one.xs))) for one in self.series]
+        told = repr((self.title, self.categories, rows))
+        return hashlib.sha256(told.encode(errors="surrogatepass")).hexdigest()[:16]
+
+    @property
     def kinds(self) -> tuple[str, ...]:
         """The kinds of its plots, each once."""
         return tuple(dict.fromkeys(plot.kind for plot in self.plots))
+
+
+def _digits(values: tuple[float | None, ...]) -> list[str]:
+    return ["" if one is None else f"{one:.15g}" for one in values]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -65,7 +65,13 @@ def legend(data: ChartData, rect: Rect) -> tuple[list[Figure], Rect]:
         return [], rect
     if data.legend in ("t", "b"):
         return _row(data, rect, found)
-    return _column(data, rect, found)
+    return _column(data, rect, found[::-1] if _is_upward(data) else found)
+
+
+def _is_upward(data: ChartData) -> bool:
+    """Say whether series stand on one another, so that a list beside them begins at the top."""
+    kinds = {(plot.kind, plot.stacking != "none") for plot in data.plots}
+    return len(data.series) > 1 and kinds <= {("column", True), ("area", True), ("bar", False)}
 
 
 def _column(data: ChartData, rect: Rect, found: list[Entry]) -> tuple[list[Figure], Rect]:

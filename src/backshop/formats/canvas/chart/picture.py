@@ -16,7 +16,7 @@ from .legend import legend
 from .lines import areas, scatter
 from .lines import lines as line_figures
 from .pie import pies
-from .plane import MOST_POINTS, Plane, colored, stacked
+from .plane import MOST_POINTS, Plane, colored, stacked, stride
 from .scale import Scale, scale
 
 _MARGIN = 10.0
@@ -88,8 +88,10 @@ def _inside(data: ChartData, room: Rect, show: Show, missing: list[str]) -> Iter
             missing.append(f"a {words}")
         yield from data_table(data, room, words, show)
         return
-    if any(len(series.values) > MOST_POINTS for series in data.series):
-        missing.append(f"of a series with more than {MOST_POINTS:,} points only some are drawn")
+    longest = max(len(series.values) for series in data.series)
+    if longest > MOST_POINTS:
+        drawn = len(range(0, longest, stride(longest)))
+        missing.append(f"{drawn:,} of {longest:,} points of a series are drawn")
     listed, room = legend(data, room)
     if data.plots[0].kind in ROUND:
         yield from pies(data, data.plots[0], room, show)

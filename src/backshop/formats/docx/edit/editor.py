@@ -86,9 +86,8 @@ class Editor:
         self.number()
         count = len(self._numbers)
         if not 0 <= first <= last < count:
-            valid = f"0-{count - 1}" if count else "the document is empty"
             wrong = first if not 0 <= first < count else last
-            raise problem("bad_index", where, f"there is no paragraph {wrong}", (valid,))
+            raise problem("bad_index", where, _missing("paragraph", wrong, count))
         here = {block.element: block for block in self.body.blocks}
         wanted = list(self._numbers)[first : last + 1]
         gone = next((self._numbers[one] for one in wanted if one not in here), None)
@@ -102,8 +101,7 @@ class Editor:
         element = next((e for e, number in self._tables.items() if number == index), None)
         if element is None:
             count = len(self._tables)
-            valid = f"0-{count - 1}" if count else "the document has no tables"
-            raise problem("bad_index", where, f"there is no table {index}", (valid,))
+            raise problem("bad_index", where, _missing("table", index, count))
         if all(block.element is not element for block in self.body.tables):
             raise _taken_out(where, f"table {index}")
         return element
@@ -264,6 +262,13 @@ class Editor:
             blocks = (block for block in self._body.blocks if block.element not in touched)
             self._known = {block.element: block for block in blocks}
         self._body = None
+
+
+def _missing(what: str, index: int, count: int) -> str:
+    there = (
+        f"{what} 0 to {count - 1}" if count > 1 else f"{what} 0 only" if count else "none at all"
+    )
+    return f"there is no {what} {index}; there is {there}"
 
 
 def _taken_out(where: str, what: str) -> FormatError:

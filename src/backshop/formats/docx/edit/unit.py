@@ -32,7 +32,7 @@ class Placed(NamedTuple):
 
 def body_units(body: Element, part: str, take: Take = fingerprint) -> list[Placed]:
     """Return the units of the main part; `take` reads an element, or nothing of it."""
-    return [*_units(body, "body", take), _frame(body, part, take)]
+    return [*_units(body, "paragraph", take), _frame(body, part, take)]
 
 
 def part_units(root: Element, part: str, take: Take = fingerprint) -> list[Placed]:
@@ -62,7 +62,7 @@ def _units(container: Element, label: str, take: Take) -> Iterator[Placed]:
             row_where = f"{where} row {number}"
             yield Placed(row, Unit("row", row_where, b"".join(_around(row, (n.TC,), take))))
             for column, cell in enumerate(row_cells(row)):
-                yield Placed(cell, Unit("cell", f"{row_where} cell {column}", take(cell)))
+                yield Placed(cell, Unit("cell", f"{row_where} column {column}", take(cell)))
 
 
 def _frame(container: Element, part: str, take: Take) -> Placed:

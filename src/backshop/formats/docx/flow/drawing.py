@@ -88,6 +88,7 @@ class _Painter:
                 made.extend(self._block(block))
             else:
                 self._count(block.element)
+        self._missing |= dict.fromkeys(self._runs.shares())
         return Flow(
             blocks=tuple(made),
             first_block=first,
@@ -184,7 +185,9 @@ class _Painter:
             cells = grid_cells(row)
             count += len(cells)
             if count > _CELLS_MAX:
-                self._missing["a table is too large to be drawn whole"] = None
+                there = sum(len(grid_cells(one)) for one in rows)
+                words = f"{count - len(cells):,} of {there:,} cells of a table are drawn"
+                self._missing[words] = None
                 break
             made.append(
                 tuple(

@@ -45,6 +45,7 @@ class Runs:
         self._looks = looks
         self._missing = missing
         self._left = limits.DRAWN_PICTURES_MAX_BYTES
+        self._left_out = 0
         self._made: dict[tuple[str, float, float], str | None] = {}
         self._numbers: dict[str, int] = {}
 
@@ -148,12 +149,19 @@ class Runs:
         width, height = _size(drawing)
         alt = alt_text(drawing)[:500]
         relation = image_relation(drawing)
+        left_out = self._left_out
         address = self._data(part, relation, width, height) if relation else None
-        if address is None:
+        if address is None and self._left_out == left_out:
             self._missing["a picture that cannot be drawn" + (f": {alt[:80]}" if alt else "")] = (
                 None
             )
         return FlowPicture(width=width, height=height, alt=alt, address=address)
+
+    def shares(self) -> Iterator[str]:
+        """Say how many pictures are shown, where some are too large together."""
+        if self._left_out:
+            shown = sum(one is not None for one in self._made.values())
+            yield f"{shown:,} of {shown + self._left_out:,} pictures are shown"
 
     def _data(self, part: str, relation: str, width: float, height: float) -> str | None:
         try:
@@ -170,7 +178,7 @@ class Runs:
         if data is None:
             return None
         if len(data) > self._left:
-            self._missing["pictures that are too large together are left out"] = None
+            self._left_out += 1
             return None
         self._left -= len(data)
         kind = "png" if data.startswith(b"\x89PNG") else "jpeg"

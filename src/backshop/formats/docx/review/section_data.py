@@ -39,7 +39,7 @@ def extract_section(source: Source, section_index: int) -> dict[str, Json]:
     if not 0 <= section_index < count:
         raise fail(
             "unknown_section",
-            f"there is no section {section_index}",
+            f"there is no section_index {section_index}",
             hints=section_hints(
                 str(section_index), [(section.index, section.heading) for section in body.sections]
             ),

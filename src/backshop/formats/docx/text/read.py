@@ -151,7 +151,7 @@ def aside(document: Document, body: Body, name: str, renderer: Renderer) -> list
             texts.append("\n".join([label, *renderer.lines_inside(margin.root)]))
     elif name == "@comments":
         for comment in comments(document, body):
-            place = f" at body {comment.block.index}" if comment.block is not None else ""
+            place = f" at paragraph {comment.block.index}" if comment.block is not None else ""
             label = f"[comment {comment.id or '?'} by {comment.author}{place}]"
             texts.append("\n".join([label, *renderer.lines_inside(comment.element)]))
     elif name == "@changes":

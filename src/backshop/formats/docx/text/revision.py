@@ -85,7 +85,7 @@ def _change(element: Element, where: str, body: Body | None) -> _Change:
         inside = (body.by_element.get(one) for one in anchor.iter(n.P, n.TBL))
         block = next((one for one in inside if one is not None), None)
     if block is not None:
-        where = f"body {block.index}" if block.table is None else f"table {block.table}"
+        where = f"paragraph {block.index}" if block.table is None else f"table {block.table}"
     is_mark = kind.startswith("break_") or (kind == "format" and anchor.tag == n.P)
     told = Tracked(
         kind=kind,

@@ -34,7 +34,8 @@ def chart_figures(
     if rect.width < 20 or rect.height < 20:
         return said_in_frame(spot, [])
     colours = {name: f"#{code.lower()}" for name, code in theme.colours.items() if code}
-    look = Look(theme=colours, face_name=theme.fonts.get("+mn-lt") or "Calibri", show=shown)
+    name = theme.fonts.get("+mn-lt") or "Calibri"
+    look = Look(theme=colours, face_name=name, show=shown, is_framed=False)
     try:
         root = deck.trees.root(parts[0]) if parts else None
     except FormatError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from backshop.formats.canvas.bitmap import bitmap, tiled
@@ -55,8 +55,15 @@ class Ink:
         self._deck = deck
         self._theme = theme
         self._left = pictures_max_bytes
+        self._pictures = self._left_out = 0
         self.scheme = theme.colours
         self.missing: dict[str, None] = {}
+
+    def shares(self) -> Iterator[str]:
+        """Say how many pictures are drawn, where some are too large together."""
+        if self._left_out:
+            there = self._pictures + self._left_out
+            yield f"{self._pictures:,} of {there:,} pictures are drawn, the others are empty frames"
 
     def note(self, words: str) -> None:
         """Say what is not drawn as the file has it."""
@@ -192,13 +199,14 @@ class Ink:
         elif data:
             made = bitmap(data, min(width, 2_000), min(height, 2_000), crop)
         if made is not None and len(made) > self._left:
-            self.note("pictures that are too large together are drawn as frames")
+            self._left_out += 1
             made = None
         elif made is None:
             self.note("a picture that cannot be drawn" + (f": {alt[:80]}" if alt else ""))
         if made is None:
             return [_empty(*frame)]
         self._left -= len(made)
+        self._pictures += 1
         faint = next(blip.iter(n.a("alphaModFix")), None) if blip is not None else None
         amount = whole(faint.get("amt")) if faint is not None else None
         opacity = 1.0 if amount is None else min(max(amount / _PART, 0.0), 1.0)

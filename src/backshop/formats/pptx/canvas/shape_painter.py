@@ -17,11 +17,12 @@ from .chart import Spot, chart_figures, said_in_frame
 from .form import Form
 from .ink import EMU, NOTHING, Ink, Paint
 from .table import TablePainter
-from .text_body import in_box
+from .text_body import TEXT_LETTERS_MAX, in_box
 from .text_look import TextLook
 
 _BLIP_FILL = n.p("blipFill")
 _TX_XFRM = n.p("txXfrm")
+_LEAST_SIDE = 960.0  # of a slide whose size is none
 
 
 class ShapePainter:
@@ -32,6 +33,7 @@ class ShapePainter:
         first = whole(deck.root.get("firstSlideNum"))
         self._number = slide.index + (1 if first is None else first)
         self._letters = limits.DRAWN_LETTERS_MAX
+        self._letters_set = self._letters_there = 0
 
     def figures(
         self, shape: Shape, part: str, box: Box
@@ -63,6 +65,11 @@ class ShapePainter:
         """Return words in a frame at a box."""
         spot = (box.left / EMU, box.top / EMU, box.width / EMU, box.height / EMU)
         return said_in_frame(spot, texts)
+
+    def shares(self) -> Iterator[str]:
+        """Say how much text is drawn, where that is not all."""
+        if self._letters_set < self._letters_there:
+            yield f"{self._letters_set:,} of {self._letters_there:,} letters are drawn"
 
     # --- kinds ---------------------------------------------------------------------------------
 
@@ -102,7 +109,8 @@ class ShapePainter:
         default = self._deck.root.find(n.p("defaultTextStyle"))
         look = TextLook(lists=[default] if default is not None else [], fonts=self._theme.fonts)
         painter = TablePainter(self._deck, self._ink, table, part, look, self._number)
-        figures, width, height = painter.figures(spot[0], spot[1])
+        sides = tuple(max(side / EMU, _LEAST_SIDE) for side in self._deck.size)
+        figures, width, height = painter.figures(spot[0], spot[1], (sides[0], sides[1]))
         return figures, (width, height)
 
     # --- what a shape has ------------------------------------------------------------------------
@@ -133,12 +141,13 @@ class ShapePainter:
         body = shape.text_body
         if body is None:
             return []
-        letters = sum(len(text.text or "") for text in body.iter(n.T))
+        letters = min(sum(len(text.text or "") for text in body.iter(n.T)), TEXT_LETTERS_MAX)
         self._letters -= letters
+        self._letters_there += letters
         has_text = letters or next(body.iter(n.FLD), None) is not None
         if self._letters < 0:
-            self._ink.note("there is too much text to draw all of it")
             return []
+        self._letters_set += letters
         if not has_text and not _has_other(body):
             return []
         look = self._look(shape, above, style, body)

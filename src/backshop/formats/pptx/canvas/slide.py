@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
 
 from backshop.base import limits
@@ -61,7 +61,15 @@ def view_page(source: Source, page: int) -> tuple[bytes, JsonObject]:
     require_page(page, total, "slide")
     image, facts = shown(painted(deck, deck.slide(page - 1)))
     about: JsonObject = {"shown": f"slide {page} of {total}", "page": page, "page_count": total}
-    return image, {**about, "slide_index": page - 1, **facts}
+    told = facts["places"]
+    assert isinstance(told, list)
+    places = [{**one, "shape": _shape(one)} for one in told if isinstance(one, dict)]
+    return image, {**about, "slide_index": page - 1, **facts, "places": places}
+
+
+def _shape(place: Mapping[str, Json]) -> int:
+    """Return the field `shape` of a place whose words count from 1 (F44.2)."""
+    return int(str(place["place"]).rpartition(" ")[2]) - 1
 
 
 def painted(deck: Deck, slide: Slide) -> Canvas:
@@ -96,10 +104,18 @@ class _SlidePainter:
             height=height,
             figures=tuple(figures),
             frames=tuple(frames),
-            missing=tuple(self._ink.missing),
+            missing=(*self._shares(), *self._ink.missing),
             label=f"Slide {self._slide.index + 1}"
             + (f": {self._slide.title[:200]}" if self._slide.title else ""),
         )
+
+    def _shares(self) -> Iterable[str]:
+        """Say how much of the slide is drawn, where that is not all (F43.76)."""
+        shown = min(self._drawn, limits.DRAWN_SHAPES_MAX)
+        if shown < self._drawn:
+            yield f"{shown:,} of {self._drawn:,} shapes are drawn"
+        yield from self._painter.shares()
+        yield from self._ink.shares()
 
     def _size(self) -> tuple[float, float]:
         width, height = (side / EMU for side in self._deck.size)
@@ -147,7 +163,6 @@ class _SlidePainter:
         frame = self._frame(shape, box) if is_own else None
         self._drawn += 1
         if self._drawn > limits.DRAWN_SHAPES_MAX:
-            self._ink.note(f"only the first {limits.DRAWN_SHAPES_MAX:,} shapes are drawn")
             return [], frame
         figures, size = self._painter.figures(shape, part, box)
         if size is not None and frame is not None:  # a table that grew

@@ -83,8 +83,13 @@ class TablePainter:
             for column in table.iter(n.a("gridCol"))
         ]
 
-    def figures(self, x: float, y: float) -> tuple[list[Figure], float, float]:
-        """Return what is drawn from a corner on, and how wide and high the table is."""
+    def figures(
+        self, x: float, y: float, slide: tuple[float, float]
+    ) -> tuple[list[Figure], float, float]:
+        """Return what is drawn from a corner on, and how wide and high the table is.
+
+        Cells beyond the size of the slide are not drawn: nobody sees them.
+        """
         cells = list(self._cells())
         heights = self._heights(cells)
         lefts = [x + sum(self.widths[:at]) for at in range(len(self.widths) + 1)]
@@ -96,6 +101,8 @@ class TablePainter:
         lines: list[Figure] = []
         for cell in cells:
             left, top = lefts[cell.column], tops[cell.row]
+            if left > slide[0] or top > slide[1]:
+                continue
             right = lefts[min(cell.column + cell.columns, len(lefts) - 1)]
             bottom = tops[min(cell.row + cell.rows, len(tops) - 1)]
             box = (left, top, right - left, bottom - top)
@@ -110,7 +117,8 @@ class TablePainter:
             for column, cell in enumerate(row.iterchildren(n.TC)):
                 count += 1
                 if count > _CELLS_MAX:
-                    self._ink.note("a table is too large to be drawn whole")
+                    whole_table = sum(1 for _ in self._table.iter(n.TC))
+                    self._ink.note(f"{_CELLS_MAX:,} of {whole_table:,} cells of a table are drawn")
                     return
                 covered = cell.get("hMerge") in _TRUE or cell.get("vMerge") in _TRUE
                 if not covered and column < len(self.widths):

@@ -24,7 +24,7 @@ _TURNS = {"vert": 90.0, "eaVert": 90.0, "mongolianVert": 90.0, "vert270": -90.0,
           "wordArtVert": 90.0, "wordArtVertRtl": 90.0}  # fmt: skip
 _TAB = " " * 8
 _PARAGRAPHS_MAX = 2_000  # of one text
-_LETTERS_MAX = 100_000
+TEXT_LETTERS_MAX = 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,14 +78,19 @@ class TextBody:
     def _set(self, body: Element, width: float | None) -> list[_Row]:
         rows: list[_Row] = []
         counter = Counter()
-        top, letters = 0.0, 0
-        for at, paragraph in enumerate(body.iterchildren(n.P_T)):
-            letters += sum(len(t.text or "") for t in paragraph.iter(n.T))
-            if at >= _PARAGRAPHS_MAX or letters > _LETTERS_MAX:
-                self._ink.note("a text is too long to be drawn whole")
+        top, left = 0.0, TEXT_LETTERS_MAX
+        paragraphs = list(body.iterchildren(n.P_T))
+        for at, paragraph in enumerate(paragraphs):
+            if at >= _PARAGRAPHS_MAX or left <= 0:
+                self._ink.note(f"{at:,} of {len(paragraphs):,} paragraphs of a text are drawn")
                 break
             look = paragraph_look(paragraph, self._look)
             runs, like = self._runs(paragraph, look)
+            letters = sum(len(run.text) for run in runs)
+            if letters > left:
+                self._ink.note(f"{left:,} of {letters:,} letters of a paragraph are drawn")
+                runs = list(_begun(runs, left))
+            left -= letters
             if at:
                 top += _gap(look.before, like)
             mark = bullet(look, like, counter, self._ink) if runs else None
@@ -143,6 +148,14 @@ class TextBody:
 
     def _run(self, text: str, properties: Element | None, look: ParagraphLook) -> Run:
         return run_of(text, properties, self._look, look.styles, self._ink)
+
+
+def _begun(runs: list[Run], letters: int) -> Iterator[Run]:
+    """Yield the first letters of a paragraph."""
+    for run in runs:
+        if letters > 0:
+            yield replace(run, text=run.text[:letters])
+        letters -= len(run.text)
 
 
 def _other_text(element: Element) -> str:

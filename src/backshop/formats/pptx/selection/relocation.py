@@ -14,6 +14,7 @@ from backshop.formats.selection.whole_file import relocated_file
 
 from .. import names as n
 from ..deck import Deck, Slide
+from ..numbering import in_words
 from ..shape import Shape
 from .slot import Content, Key, words_in
 
@@ -101,8 +102,9 @@ def _placed(deck: Deck, place: Place) -> Place:
     slide = deck.slide(place.slide_index)
     shapes = slide.shapes
     if place.shape is not None and not 0 <= place.shape < len(shapes):
-        last = f"0 to {len(shapes) - 1}" if shapes else "none"
-        raise fail("bad_index", f"slide {slide.index} has {len(shapes)} shapes", hints=(last,))
+        last = f"shape 1 to {len(shapes)}" if shapes else "none"
+        said = f"{in_words(slide.index)} has {len(shapes)} shapes"
+        raise fail("bad_index", said, hints=(last,))
     if place.words is None:
         return place
     if place.shape is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from backshop.base import limits
@@ -70,7 +71,15 @@ def view_sheet(source: Source, sheet: str | None, range: str | None) -> tuple[by
     rows, columns = page.used
     used = str(Area(1, 1, rows, columns)) if rows and columns else None
     about: JsonObject = {"shown": place, "sheet": page.sheet, "range": cells, "used_range": used}
-    return image, {**about, "sheets": list(page.sheets), **facts}
+    missing = [*page.canvas.missing, *_cut(range, page)]
+    return image, {**about, "sheets": list(page.sheets), **facts, "missing": missing}
+
+
+def _cut(asked: str | None, page: SheetPage) -> Iterator[str]:
+    """Say what of a range that was asked for is not in the picture (S6.24)."""
+    wanted = parse_area(asked) if asked else None
+    if wanted is not None and page.area is not None and wanted.clip(page.area) != wanted:
+        yield f"only {page.area} of {wanted} is shown: ask for the rest by its own range"
 
 
 def _first(text: str | None) -> Window:
@@ -117,11 +126,14 @@ def _told(page: SheetPage, window: Window) -> JsonObject:
         "range": None if area is None else str(area),
         "columns": [round(x, 2) for x in page.columns],
         "rows": [round(y, 2) for y in page.rows],
+        "frozen": {"rows": page.frozen[0], "columns": page.frozen[1]},
         "frames": [
             {
                 "kind": frame.kind,
                 "place": frame.place,
                 "label": frame.label,
+                "title": frame.title,
+                "shows": frame.shows,
                 "x": round(frame.x, 2),
                 "y": round(frame.y, 2),
                 "width": round(frame.width, 2),

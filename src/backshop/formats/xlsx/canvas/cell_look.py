@@ -141,7 +141,9 @@ class CellLooks:
                 if isinstance(line, dict)
             }
             look = replace(look, edges=tuple({**look.edge, **lines}.items()))
-        return look
+        code = child(dxf, "numFmt")
+        said_code = code.get("formatCode") if code is not None else None
+        return replace(look, code=said_code) if said_code else look
 
 
 def fill_of(looks: Looks, element: etree._Element, *, is_differential: bool = False) -> Fill:

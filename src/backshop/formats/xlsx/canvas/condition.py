@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
@@ -19,6 +19,7 @@ from ..drawing.cell_block import Block, SheetRange, read_block
 from ..style.look import Looks
 from ..syntax.address import Area, parse_area
 from .cell_look import CellLook, CellLooks, mixed
+from .rule_formula import RuleFormulas
 
 _MOST_RULES = 500
 _TEXTS: dict[str, Callable[[str, str], bool]] = {
@@ -31,14 +32,11 @@ _DRAWN = frozenset(
     {
         *_TEXTS,
         *("cellIs", "colorScale", "dataBar", "iconSet", "top10", "aboveAverage"),
-        *("duplicateValues", "uniqueValues"),
+        *("duplicateValues", "uniqueValues", "expression"),
         *("containsBlanks", "notContainsBlanks", "containsErrors", "notContainsErrors"),
     }
 )
-_WORDS = {
-    "expression": "conditional formats by formula",
-    "timePeriod": "conditional formats by date",
-}
+_WORDS = {"timePeriod": "conditional formats by date"}
 _ICONS = ("#c00000", "#ffc000", "#00a650")
 
 
@@ -67,6 +65,7 @@ class _Rule:
     areas: tuple[Area, ...]
     kind: str
     priority: int
+    origin: tuple[int, int]  # the cell that formulas of it are written for
 
     def has(self, row: int, col: int) -> bool:
         return any(area.has(row, col) for area in self.areas)
@@ -95,20 +94,22 @@ class Conditions:
         found = []
         for block in children(self.frame.root, "conditionalFormatting"):
             areas = [parse_area(ref) for ref in (block.get("sqref") or "").split()]
-            kept = tuple(area for area in areas if area is not None and area.meets(self.area))
+            known = [area for area in areas if area is not None]
+            kept = tuple(area for area in known if area.meets(self.area))
             if not kept:
                 continue
+            origin = min(area.row1 for area in known), min(area.col1 for area in known)
             for item in children(block, "cfRule"):
                 kind = item.get("type") or ""
-                if kind not in _DRAWN or (kind == "cellIs" and not _is_plain(item)):
-                    words = _WORDS.get(kind, "conditional formats by formula")
+                if kind not in _DRAWN:
+                    words = _WORDS.get(kind, "conditional formats of an unknown kind")
                     self.missing.add(f"{words} are not drawn")
                     continue
                 rank = item.get("priority") or ""
                 priority = int(rank) if rank.isdigit() and len(rank) < 9 else 1_000_000
-                found.append(_Rule(item, kept, kind, priority))
+                found.append(_Rule(item, kept, kind, priority, origin))
         if len(found) > _MOST_RULES:
-            self.missing.add(f"of {len(found):,} conditional formats {_MOST_RULES} are drawn")
+            self.missing.add(f"{_MOST_RULES} of {len(found):,} conditional formats are drawn")
         return sorted(found, key=lambda rule: rule.priority)[:_MOST_RULES]
 
     def outcome(self, row: int, col: int, value: Value, look: CellLook) -> Outcome | None:
@@ -128,7 +129,7 @@ class Conditions:
             elif rule.kind == "iconSet":
                 icon = self._icon(rule, value) or icon
                 is_shown = is_shown and _shows(rule, "iconSet")
-            elif self._holds(rule, value):
+            elif self._holds(rule, value, (row, col)):
                 dressed.append(rule)
                 if truth(rule.element.get("stopIfTrue")):
                     break
@@ -146,10 +147,33 @@ class Conditions:
         at = int(index) if index.isdigit() and len(index) < 7 else len(entries)
         return entries[at] if at < len(entries) else None
 
-    def _holds(self, rule: _Rule, value: Value) -> bool:
+    @cached_property
+    def formulas(self) -> RuleFormulas:
+        """Computes the formulas of the rules."""
+        return RuleFormulas(self.book, self.sheet)
+
+    def bare(self, held: Container[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+        """Yield cells that the sheet does not have and a rule by formula may dress."""
+        areas = {area for rule in self.rules if rule.kind == "expression" for area in rule.areas}
+        seen: set[tuple[int, int]] = set()
+        for area in areas:
+            part = area.clip(self.area)
+            for place in part.cells() if part is not None else ():
+                if place not in held and place not in seen:
+                    seen.add(place)
+                    yield place
+
+    def _holds(self, rule: _Rule, value: Value, at: tuple[int, int]) -> bool:
         item = rule.element
+        if rule.kind == "expression":
+            formula = next(iter(rule.formulas), "")
+            return bool(formula) and self.formulas.holds(formula, rule.origin, *at)
         if rule.kind == "cellIs":
-            return _compares(item.get("operator") or "", rule.formulas, value)
+            ends = [
+                one if _constant(one) is not None else self.formulas.constant(one, rule.origin, *at)
+                for one in rule.formulas
+            ]
+            return all(ends) and _compares(item.get("operator") or "", ends, value)
         if rule.kind in _TEXTS:
             wanted = (item.get("text") or "").lower()
             return value.kind != "blank" and _TEXTS[rule.kind](value.text.lower(), wanted)
@@ -301,11 +325,6 @@ def _above(item: etree._Element, facts: _Facts, number: float) -> bool:
 def _shows(rule: _Rule, name: str) -> bool:
     held = child(rule.element, name)
     return held is None or truth(held.get("showValue"), True)
-
-
-def _is_plain(item: etree._Element) -> bool:
-    """Whether a comparison is with numbers or texts, not with other cells."""
-    return all(_constant(formula.text or "") is not None for formula in children(item, "formula"))
 
 
 def _constant(text: str) -> float | str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from lxml import etree
 
@@ -107,7 +107,6 @@ class Placed:
         for drawn in drawn_on(self.book, self.sheet):
             by_anchor.setdefault((drawn.drawing, drawn.at), []).append(drawn)
         counts = {"chart": 0, PICTURE: 0, "shape": 0}
-        left_out = 0
         for name in drawing_parts(self.book, self.sheet):
             for at, outer in enumerate(DrawingPart.of(self.book, name).children):
                 anchor = _anchor(outer)
@@ -117,7 +116,6 @@ class Placed:
                 for item in by_anchor.get((name, at), [])[:1]:
                     counts[item.sort] += 1
                     if counts[item.sort] > _MOST_DRAWN:
-                        left_out += 1
                         yield _empty(rect)
                     else:
                         yield from self.drawn(item, anchor, rect)
@@ -125,8 +123,12 @@ class Placed:
                     counts["shape"] += 1
                     if counts["shape"] <= _MOST_DRAWN:
                         yield from self._shape(anchor, rect)
-        if left_out:
-            self.missing.append(f"{left_out:,} more charts and pictures are shown as empty frames")
+                    else:
+                        yield _empty(rect)
+        for sort, count in counts.items():
+            if count > _MOST_DRAWN:
+                drawn_of = f"{_MOST_DRAWN} of {count:,} {sort}s"
+                self.missing.insert(0, f"{drawn_of} are drawn, the others are empty frames")
 
     def drawn(self, drawn: Drawn, anchor: Element, rect: Rect) -> Iterator[Figure]:
         """Yield one chart or picture, and keep where it stands."""
@@ -154,14 +156,16 @@ class Placed:
         )
 
     def chart(self, drawn: Drawn, rect: Rect) -> tuple[Figure, ...]:
-        """Return the figures of a chart; of one that cannot be read a frame that says so."""
+        """Return the figures of the chart whose frame came last; an unreadable one says so."""
         try:
             if drawn.part is None:
                 picture = broken_picture(rect, f"{drawn.words}: its contents are missing")
             else:
                 root = loosened(self.book.package.read(drawn.part))
                 self._refresh(root)
-                picture = chart_picture(chart_data(root, self.look), rect, self.look.show)
+                data = chart_data(root, self.look)
+                self.frames[-1] = replace(self.frames[-1], title=data.title or "", shows=data.shows)
+                picture = chart_picture(data, rect, self.look.show)
         except (FormatError, etree.LxmlError, ValueError, ArithmeticError, LookupError):
             picture = broken_picture(rect, f"{drawn.words} cannot be read")
         self.missing.extend(picture.missing)

@@ -33,6 +33,7 @@ from backshop.formats.warning import Warnings
 from ..book import frame as sheet_frame
 from ..book.extent import Extent, opened
 from ..book.sheet_xml import RawCell, SheetXml, attributes
+from ..book.shown_text import shown_text
 from ..book.workbook import Book, Sheet, Value, child, children, truth
 from ..read import choose_sheet
 from ..style.look import Looks
@@ -67,6 +68,8 @@ class SheetPage:
     columns: tuple[float, ...] = ()
     rows: tuple[float, ...] = ()
     used: tuple[int, int] = (0, 0)
+    frozen: tuple[int, int] = (0, 0)
+    """Rows and columns that stay when somebody scrolls."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +116,7 @@ def sheet_page(source: Source, sheet: str | None, window: Window) -> SheetPage:
         columns=painter.lattice.xs,
         rows=painter.lattice.ys,
         used=(used.row2, used.col2) if used else (0, 0),
+        frozen=painter.frozen,
     )
 
 
@@ -121,7 +125,9 @@ def _chart_page(book: Book, sheet: Sheet, names: tuple[str, ...]) -> SheetPage:
     placed = Placed(book, sheet, _look(book), Rect(x=0, y=0, width=1e6, height=1e6), missing)
     figures, rect = whole_page(placed)
     if not figures:
-        missing.append(f"a sheet of the kind {sheet.kind} is not drawn")
+        is_lost = sheet.kind == "worksheet"
+        kind = f"a sheet of the kind {sheet.kind} is not drawn"
+        missing.append("the part of the file that holds this sheet is missing" if is_lost else kind)
     canvas = Canvas(
         width=rect.width,
         height=rect.height,
@@ -200,6 +206,17 @@ class _Painter:
             found[place] = _Cell(
                 row=place[0], col=place[1], look=look, content=Content(value=Value("blank", ""))
             )
+        for place in list(rules.bare(found)):
+            look, blank = self._blank_look(*place), Value("blank", "")
+            outcome = rules.outcome(*place, blank, look)
+            if outcome is not None:
+                empty = Content(value=blank)
+                found[place] = _Cell(
+                    row=place[0], col=place[1], look=outcome.look, content=empty, outcome=outcome
+                )
+        if rules.formulas.unknown:
+            words = "conditional formats by formula that cannot be computed here are not drawn"
+            self.missing.append(words)
         if waiting:
             self.missing.append(
                 f"{waiting:,} formulas without a stored result are shown as formulas"
@@ -220,6 +237,9 @@ class _Painter:
                     replace(run, face=changed.face, color=changed.color) for run in content.runs
                 )
                 content = replace(content, runs=runs)
+            if changed.code != look.code and len(content.runs) == 1 and not content.is_waiting:
+                text = shown_text(self.book, content.value, changed.code)
+                content = replace(content, runs=(replace(content.runs[0], text=text),))
             look = changed
             if not outcome.is_value_shown:
                 content = replace(content, runs=())
@@ -542,11 +562,17 @@ class _Painter:
                     corners = (("M", right - 7, y), ("L", right, y), ("L", right, y + 7), ("Z",))
                     yield Path(steps=corners, fill=_NOTE)
 
+    @property
+    def frozen(self) -> tuple[int, int]:
+        """How many rows and columns stay when somebody scrolls."""
+        said = self.frame.frozen or {}
+        row, col = int(str(said.get("row") or 0)), int(str(said.get("column") or 0))
+        return min(max(row, 0), MAX_ROW), min(max(col, 0), MAX_COL)
+
     def _frozen(self) -> Iterator[Figure]:
         """Yield a line below and beside what stays when somebody scrolls."""
-        frozen = self.frame.frozen or {}
         xs, ys, area = self.lattice.xs, self.lattice.ys, self.area
-        row, col = int(str(frozen.get("row") or 0)), int(str(frozen.get("column") or 0))
+        row, col = self.frozen
         if area.row1 <= row <= area.row2:
             y = ys[row - area.row1 + 1] - 0.5
             yield Path(steps=(("M", xs[0], y), ("L", xs[-1], y)), stroke=_FROZEN)

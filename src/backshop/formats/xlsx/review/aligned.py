@@ -15,7 +15,8 @@ from ..alignment.line_change import line_changes
 from ..alignment.line_run import LineRun, Lines, SheetLines
 from ..alignment.reshaping import Reshaping, sizes_of
 from ..book.extent import Opened, opened
-from ..book.sheet_xml import unescape
+from ..book.sheet_xml import RawCell, SheetXml, unescape
+from ..book.shown_text import shown_text
 from ..book.workbook import Book, Sheet, child, children
 from ..syntax.address import MAX_COL
 from ..syntax.line_reference import LineFormulas
@@ -166,9 +167,17 @@ def _held(
         if seen >= _LOOKED_AT:
             return None, texts
         for cell in xml.cells(row, *cols):
-            formula = side.book.formula(cell, xml)
-            text = side.book.value(cell).seen if formula is None else f"={formula}"
-            held += bool(text)
-            if text and len(texts) < _TEXTS:
+            is_held = cell.formula is not None or side.book.value(cell).kind != "blank"
+            held += is_held
+            if is_held and len(texts) < _TEXTS:
+                text = _seen(side.book, xml, cell)
                 texts.append(text if len(text) <= _TEXT_CHARS else f"{text[: _TEXT_CHARS - 1]}…")
     return held, texts
+
+
+def _seen(book: Book, xml: SheetXml, cell: RawCell) -> str:
+    """Return what a cell shows; a formula whose result is not stored by its words."""
+    if book.is_uncached(cell):
+        return f"={book.formula(cell, xml)}"
+    value = book.value(cell)
+    return shown_text(book, value, book.formats.of(cell.style)[0]) or value.seen

@@ -21,7 +21,7 @@ from ..book.frame import Frame
 from ..book.opening import open_book
 from ..book.sheet_xml import RawCell, RowSpan, SheetXml, attributes, row_pairs
 from ..book.shown_text import shown_text
-from ..book.workbook import Book, Sheet, child, children
+from ..book.workbook import Book, Sheet, Value, child, children
 from ..read import choose_sheet
 from ..style import look_words
 from ..style.look import Looks
@@ -206,7 +206,7 @@ def diff_cells(
     for pair in both.pairs:
         tally = _Tally(max(0, skip - seen), max(0, end - seen))
         for change in _changes(_Sides.of(both, pair), same):
-            tally.take(*change)
+            tally.take(change)
         seen += tally.total
         first, second = pair
         renamed = first.name if first and second and first.name != second.name else None
@@ -256,12 +256,12 @@ def diff_window(
     if is_before and lines:
         found += _went(both, pair, area)
         area = _now(lines, area)
-    for row, col, change in _changes(_Sides.of(both, pair, area), comparable=False):
-        was = lines.was(row, col)
+    for change in _changes(_Sides.of(both, pair, area), comparable=False):
+        was, told = lines.was(change.row, change.col), change.told()
         if not is_before or not lines:
-            found.append(change)
+            found.append(told)
         elif was is not None:
-            found.append({**change, "cell": cell_name(*was), "cell_after": cell_name(row, col)})
+            found.append({**told, "cell": cell_name(*was), "cell_after": told["cell"]})
     return found
 
 
@@ -281,9 +281,11 @@ def _went(both: Aligned, pair: Pair, area: Area) -> Iterator[JsonObject]:
     for row in side.rows():
         for col, cell in side.cells(row).items():
             is_there = lines.rows.now(row.number) and lines.columns.now(col)
-            if not is_there and (typed := side.shown(cell).typed) is not None:
-                name = cell_name(row.number, col)
-                yield {"cell": name, "kind": "value", "what": _WENT, "before": typed, "after": None}
+            shown = side.shown(cell)
+            if not is_there and shown.typed is not None:
+                sides: JsonObject = {"before": shown.typed, "after": None}
+                said: JsonObject = {"cell": cell_name(row.number, col), "kind": "value", **sides}
+                yield _Change(row.number, col, {**said, "what": _WENT}, shown, _Shown()).told()
 
 
 class _Tally:
@@ -297,11 +299,11 @@ class _Tally:
         self._rows: list[int] = []  # first and last with changed contents, from 1
         self._cols: list[int] = []
 
-    def take(self, row: int, col: int, change: JsonObject) -> None:
+    def take(self, change: _Change) -> None:
         if self._skip <= self.total < self._end:
-            self._cells.append(change)
+            self._cells.append(change.told())
         self.total += 1
-        kind = str(change["kind"])
+        row, col, kind = change.row, change.col, str(change.said["kind"])
         self._counts[kind] += 1
         if kind == "style":
             return
@@ -337,6 +339,15 @@ class _Shown(NamedTuple):
     style: int = 0
     kind: str = ""  # of the value: number (a date is one), string, boolean, error
     number: float | None = None
+    book: Book | None = None
+    value: Value | None = None
+
+    @property
+    def display(self) -> str | None:
+        """The value as its number format shows it (F24.19); None where there is none."""
+        if self.book is None or self.value is None:
+            return None
+        return shown_text(self.book, self.value, self.book.formats.of(self.style)[0])
 
     @property
     def typed(self) -> str | None:
@@ -349,6 +360,27 @@ class _Shown(NamedTuple):
         if self.number is None or self.text is None or self.text != exact_text(self.number):
             return self.text
         return plain_text(self.number)
+
+
+class _Change(NamedTuple):
+    """A changed cell: its row and column from 1, what is said of it, and what both sides hold."""
+
+    row: int
+    col: int
+    said: JsonObject
+    before: _Shown
+    after: _Shown
+
+    def told(self) -> JsonObject:
+        """Return it with both values as the sheet shows them, where that is not what is stored.
+
+        A number format is applied here, to what is listed, and not to all that is counted.
+        """
+        if self.said["kind"] == "style":
+            return self.said
+        shown: JsonObject = {"before": self.before.display, "after": self.after.display}
+        plain = {"before": self.before.seen, "after": self.after.seen}
+        return self.said if shown == plain else {**self.said, "shown": shown}
 
 
 class _Side:
@@ -405,7 +437,7 @@ class _Side:
         if not is_known:
             return _Shown(own, None, cell.style)
         kind = "number" if value.kind == "date" else value.kind
-        return _Shown(own, value.text, cell.style, kind, value.number)
+        return _Shown(own, value.text, cell.style, kind, value.number, self._book, value)
 
     def covering(self, row: int, col: int) -> str | None:
         """Return the formula over several cells whose result a cell without one shows."""
@@ -447,8 +479,8 @@ class _Sides:
         return self.lines.was(row, col) if self.lines else (row, col)
 
 
-def _changes(sides: _Sides, comparable: bool) -> Iterator[tuple[int, int, JsonObject]]:
-    """Go through the changed cells: row and column from 1, and what changed."""
+def _changes(sides: _Sides, comparable: bool) -> Iterator[_Change]:
+    """Go through the changed cells."""
     compared = _Compared(sides)
     before, after = sides.before, sides.after
     for row, one, two in row_pairs(before.rows(), after.rows()):
@@ -469,26 +501,21 @@ class _Compared:
         self._sides, self._before, self._after = sides, sides.before, sides.after
         self._looks: dict[tuple[int, int], tuple[JsonObject, JsonObject, list[Json]]] = {}
 
-    def row(
-        self, row: int, left: RowSpan | None, right: RowSpan | None
-    ) -> Iterator[tuple[int, int, JsonObject]]:
+    def row(self, row: int, left: RowSpan | None, right: RowSpan | None) -> Iterator[_Change]:
         olds, news = self._before.cells(left), self._after.cells(right)
         for col in sorted(olds.keys() | news.keys()):
             was = self._sides.was(row, col)
-            change = self._cell((row, col), was, olds.get(col), news.get(col))
+            one, two = self._before.shown(olds.get(col)), self._after.shown(news.get(col))
+            change = self._cell((row, col), was, one, two)
             if change:
                 has_moved = was is not None and was != (row, col)
                 moved = {"cell_before": cell_name(*was)} if was and has_moved else {}
-                yield row, col, {"cell": cell_name(row, col), **moved, **change}
+                said = {"cell": cell_name(row, col), **moved, **change}
+                yield _Change(row, col, said, one, two)
 
     def _cell(
-        self,
-        place: tuple[int, int],
-        was: tuple[int, int] | None,
-        old: RawCell | None,
-        new: RawCell | None,
+        self, place: tuple[int, int], was: tuple[int, int] | None, one: _Shown, two: _Shown
     ) -> JsonObject | None:
-        one, two = self._before.shown(old), self._after.shown(new)
         looks = self._look(one.style, two.style) if was else _NO_LOOKS
         if one.formula != two.formula:
             found = _formula_change(self._past(one, was), two)
@@ -547,7 +574,14 @@ def _is_other(one: _Shown, two: _Shown, looks_other: bool) -> bool:
     if one.kind != two.kind:
         return True
     is_same_number = looks_other and one.number is not None and one.number == two.number
-    return one.text != two.text and not is_same_number
+    return one.text != two.text and not is_same_number and not _is_same_result(one, two)
+
+
+def _is_same_result(one: _Shown, two: _Shown) -> bool:
+    """Whether results of one formula are the same by the 15 digits that programs show."""
+    if one.formula is None or one.number is None or two.number is None:
+        return False
+    return f"{one.number:.15g}" == f"{two.number:.15g}"
 
 
 def _content_change(one: _Shown, two: _Shown, formula: str | None) -> dict[str, Json]:

@@ -9,6 +9,7 @@ from functools import cached_property
 from ..book.array import spread_formulas
 from ..book.frame import Frame
 from ..book.sheet_xml import RawCell, RowSpan, SheetXml, attributes, integer
+from ..book.shown_text import shown_text
 from ..book.workbook import Book, child, children, truth
 from ..syntax.address import Area, cell_name
 
@@ -69,6 +70,15 @@ class CellSide:
             return self.text(cell)
         value = self.book.value(cell)
         return None if value.kind == "blank" else value.seen
+
+    def display(self, cell: RawCell | None) -> str | None:
+        """Return what the sheet shows of a value, by its number format (F24.19)."""
+        if cell is None or self.formula(cell) is not None:
+            return self.text(cell)
+        value = self.book.value(cell)
+        if value.kind == "blank":
+            return None
+        return shown_text(self.book, value, self.book.formats.of(cell.style)[0])
 
     def raw(self, cell: RawCell) -> bytes:
         """Return the bytes of a cell."""
@@ -159,7 +169,13 @@ class CellSide:
 def seen_pair(
     old: CellSide, new: CellSide, cells: tuple[RawCell | None, RawCell | None]
 ) -> tuple[str | None, str | None]:
-    """Return what people read of two cells; every digit where only the last ones differ."""
+    """Return two cells as the sheet shows them; where that is the same, by as many digits as tell.
+
+    What shows nothing at all, by its format, is told by its value too.
+    """
+    shown = old.display(cells[0]), new.display(cells[1])
+    if shown[0] != shown[1] and "" not in shown:
+        return shown
     exact = old.text(cells[0]), new.text(cells[1])
     seen = old.seen(cells[0]), new.seen(cells[1])
     return exact if seen[0] == seen[1] else seen

@@ -127,6 +127,9 @@ def _panel(shown: Shown, version: Version, index: int) -> Panel:
     else:
         about = views.FileSlide(**own, view=shown.view, slide_index=index)
         drawing, error = tried(shown.visit, Viewer.drawn_slide, about)
+    if drawing is None and (error or {}).get("reason") == "unknown_slide":
+        words = f"There is no slide {index + 1}." if index else "This presentation has no slides."
+        return Panel(name=version.name, label=version.label, absent=words)
     if drawing is None:
         return faulty(version, error)
     address = shown.address(version, "slide", slide=index)

@@ -14,6 +14,7 @@ from ...render import count_text
 from ..kit import number, tried
 from .outline import LINES_SHOWN, Entry
 from .panel import Data, Panel, Picture, Scene, Shown, Version, capped, faulty, numbered
+from .tracked import tracked_told
 
 BLOCKS = 300  # of one window
 SECTIONS = 60  # changed ones that are looked into
@@ -36,7 +37,11 @@ def document_picture(shown: Shown, diff: Diff | None, diff_of: DiffOf | None = N
     panels = tuple(_panel(shown, one, first[one.name]) for one in shown.versions)
     remarks = _remarks(shown)
     marked = tuple(
-        replace(one, marks=_marks(one.name, runs, entries, remarks if one.name == "after" else {}))
+        replace(
+            one,
+            marks=_marks(one.name, runs, entries, remarks if one.name == "after" else {}),
+            own=_own(one.name, runs),
+        )
         for one in panels
     )
     return Picture(
@@ -46,8 +51,14 @@ def document_picture(shown: Shown, diff: Diff | None, diff_of: DiffOf | None = N
         more=more,
         also=tuple(str(one["text"]) for one in (diff.also if diff else None) or ()),
         ways=_ways(shown, panels, first),
-        notes=tuple(diff.notes) if diff is not None else (),
+        part=_part(panels),
+        notes=(*(diff.notes if diff is not None else ()), *_authors(shown, panels)),
     )
+
+
+def _authors(shown: Shown, panels: Sequence[Panel]) -> tuple[str, ...]:
+    """Return whose tracked changes a review shows beside what the Draft changed."""
+    return tracked_told(panels) if shown.is_review else ()
 
 
 def _first(shown: Shown, runs: Sequence[_Run]) -> Mapping[str, int]:
@@ -58,16 +69,15 @@ def _first(shown: Shown, runs: Sequence[_Run]) -> Mapping[str, int]:
         asked = _before(wanted.place.paragraph)
     if asked is not None:
         return {one.name: asked for one in shown.versions}
-    found: dict[str, int] = {}
-    for version in shown.versions:
-        places = [
-            at
-            for _, run in runs
-            for one in run
-            if (at := one.get(f"at_{version.name}")) is not None
-        ]
-        found[version.name] = _before(min(places, default=0))
-    return found
+    places = [
+        at
+        for _, run in runs
+        for one in run
+        for version in shown.versions
+        if (at := one.get(f"at_{version.name}")) is not None
+    ]
+    first = _before(min(places, default=0))  # up to there both sides are the same
+    return {one.name: first for one in shown.versions}
 
 
 def _before(block: int) -> int:
@@ -103,6 +113,18 @@ def _ways(shown: Shown, panels: Sequence[Panel], first: Mapping[str, int]) -> di
     if any(at is not None for at in nexts):
         found["Later part"] = shown.link(block=max(at for at in nexts if at is not None))
     return found
+
+
+def _part(panels: Sequence[Panel]) -> str | None:
+    """Say which part of the document is shown, where that is not all of it."""
+    drawing = next((one.drawing for one in reversed(panels) if one.drawing), None)
+    if drawing is None:
+        return None
+    first, there = drawing["first_block"], drawing["block_count"]
+    last = there if drawing["next_block"] is None else drawing["next_block"]
+    if last - first >= there:
+        return None
+    return f"Paragraphs and tables {first + 1:,} to {last:,} of {there:,}"
 
 
 # ---------------------------------------------------------------- what changed
@@ -196,6 +218,13 @@ def _marks(
             told = {"entry": entry, "is_first": at == places[0]}
             found[place] = {**found.get(place, {}), **told}
     return found
+
+
+def _own(name: str, runs: Sequence[_Run]) -> tuple[int, ...]:
+    """Return the numbers of the blocks that one side alone has: the others are pairs, in order."""
+    kind = {"before": "removed", "after": "added"}.get(name)
+    blocks = (one for _, run in runs for one in run if one["kind"] == kind)
+    return tuple(one[f"at_{name}"] for one in blocks)
 
 
 def _remarks(shown: Shown) -> dict[str, Data]:

@@ -33,6 +33,10 @@ class Side:
     at: str
     before: str | None
     after: str | None
+    formulas: tuple[str | None, str | None] | None = None
+    """The formulas, where what they show stands in `before` and `after`."""
+    plain: tuple[str | None, str | None] | None = None
+    """The values without their number format, where that tells more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +54,11 @@ class Entry:
     """Lines of text with what came and went marked in them."""
     facts: tuple[str, ...] = ()
     more: int = 0
+
+    @property
+    def plain(self) -> list[Side]:
+        """What has more to tell without its number format."""
+        return [one for one in self.sides if one.plain]
 
     @property
     def sign(self) -> str:

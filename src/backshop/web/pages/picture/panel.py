@@ -6,6 +6,7 @@ Drawings are named by their content, so that a browser keeps them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -14,8 +15,10 @@ from urllib.parse import quote, urlencode
 from backshop.bench import CommentInfo
 from backshop.formats import DRAWN
 
+from ...sentences import explained
 from ..kit import Visit
-from .outline import SHOWN_MAX, Entry, Outline
+from .frozen import Kept
+from .outline import SHOWN_MAX, Entry, Outline, Rect
 
 Data = Mapping[str, Any]
 PICTURED = ("xlsx", "docx", "odt", "pptx")
@@ -23,7 +26,9 @@ PICTURED = ("xlsx", "docx", "odt", "pptx")
 SHAPES = {"xlsx": "grid", "docx": "text", "odt": "text", "pptx": "page"}
 """What their skeletons look like."""
 
-PARTS = ("sheet", "row", "col", "slide", "block", "remark")
+_SHARE = re.compile(r"[0-9][0-9,]* of [0-9]")
+
+PARTS = ("sheet", "row", "col", "cell", "slide", "block", "remark")
 """What of an address says which part of a picture is asked for."""
 
 
@@ -49,8 +54,15 @@ class Panel:
     outlines: tuple[Outline, ...] = ()
     marks: Mapping[str, Data] = field(default_factory=dict)
     """Of a document: what became of a block, by its place."""
+    own: tuple[int, ...] = ()
+    """Of a document: the numbers, as places spell them, of blocks the other side does not have."""
+    kept: Kept | None = None
+    """Of a sheet: what stays in sight while it scrolls."""
+    here: Rect | None = None
+    """Of a sheet: the cells that somebody went to."""
     absent: str | None = None
-    fault: str | None = None
+    fault: Data | None = None
+    """Why it is not drawn and what can be done (U9.1)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +73,11 @@ class Scene:
     panels: tuple[Panel, ...]
     is_fitted: bool = False
     """Shown as wide as there is room, not at its size."""
+
+    @property
+    def is_pair(self) -> bool:
+        """Whether two versions share the room: one that is not there needs none."""
+        return len(self.panels) > 1 and not any(one.absent for one in self.panels)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +92,17 @@ class Tab:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Goal:
+    """The field that goes to a cell: what was typed, and what is wrong with it."""
+
+    action: str
+    fields: tuple[tuple[str, str], ...]
+    """What the address says besides."""
+    typed: str = ""
+    fault: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
     """All that the template shows."""
 
@@ -83,18 +111,40 @@ class Picture:
     tabs: tuple[Tab, ...] = ()
     tabs_label: str = ""
     entries: tuple[Entry, ...] | None = None
-    """The changes that are in sight; None where nothing is compared."""
+    """The changes of what `scope` says; None where nothing is compared."""
     more: int = 0
     """Changes here that are neither outlined nor listed."""
     also: tuple[str, ...] = ()
     ways: Mapping[str, str] = field(default_factory=dict)
+    part: str | None = None
+    """Which part of the whole is shown; None where that is all of it."""
+    goal: Goal | None = None
     notes: tuple[str, ...] = ()
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether anything of it is."""
+        return any(one.drawing for scene in self.scenes for one in scene.panels)
+
+    @property
+    def scope(self) -> str:
+        """Where the changes are that are listed; one may have to scroll to see them."""
+        if self.kind == "document":
+            return "in this document"
+        if self.kind == "slides":
+            return "on this slide" if len(self.scenes) == 1 else "on these slides"
+        return "in this part of the sheet" if self.part else "on this sheet"
 
     @property
     def missing(self) -> list[str]:
         """What of the file is not drawn as it is, each said once."""
         drawings = [one.drawing for scene in self.scenes for one in scene.panels if one.drawing]
         return list(dict.fromkeys(text for one in drawings for text in one["missing"]))
+
+    @property
+    def shares(self) -> list[str]:
+        """How much of it is drawn, where that is not all (F43.76)."""
+        return [text for text in self.missing if _SHARE.match(text)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,9 +195,9 @@ class Shown:
 
 
 def faulty(version: Version, error: Mapping[str, Any] | None) -> Panel:
-    """Return the panel of a version that could not be drawn: a sentence in a frame."""
-    message = (error or {}).get("message") or "it cannot be read"
-    return Panel(name=version.name, label=version.label, fault=str(message))
+    """Return the panel of a version that could not be drawn: sentences in a frame."""
+    told = explained(error or {"message": "this file cannot be read"})
+    return Panel(name=version.name, label=version.label, fault=told)
 
 
 def capped(entries: Sequence[Entry]) -> tuple[tuple[Entry, ...], int]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 from backshop.bench import Cells, Diff, Viewer, views
 from backshop.formats import Place, spelled
@@ -13,13 +13,14 @@ from backshop.formats import Place, spelled
 from ...render import count_text
 from ..diffs import column_name, shown_cell
 from ..kit import number, tried
-from .outline import LINES_SHOWN, Entry, Outline, Region, Side, cell_rect, outline, regions
-from .panel import Data, Panel, Picture, Scene, Shown, Tab, Version, capped, faulty, numbered
+from .frozen import Window, kept
+from .outline import LINES_SHOWN, Entry, Outline, Rect, Region, Side, cell_rect, outline, regions
+from .panel import Data, Goal, Panel, Picture, Scene, Shown, Tab, Version, capped, faulty, numbered
+from .target import Target, cell_at
 
 ROWS, COLS = 80, 26  # of one window
 _NEAR = 40  # lines from the start of the sheet that need no other window
 _ALL = 10**7  # more lines than any sheet has
-_CELL = re.compile(r"\$?([A-Za-z]{1,3})\$?([0-9]{1,7})")
 _SORTS = {"value": "value", "formula": "formula", "result": "result", "style": "look"}
 _KINDS = ("chart", "picture")
 _UNKNOWN = ("Which cells changed could not be found out here.",)
@@ -48,17 +49,30 @@ class _Found:
     frames: Mapping[str, Data]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Seen:
+    """The window of a sheet that is shown, in all versions."""
+
+    sheet: str | None
+    told: Data | None
+    corner: Cell
+    made: Mapping[str, _Drawn]
+
+    @property
+    def drawings(self) -> list[Data]:
+        return [one.drawing for one in self.made.values() if one.drawing]
+
+
 def sheet_picture(shown: Shown, diff: Diff | None) -> Picture:
     """Return one sheet of a workbook: of both versions where they are compared."""
     body = diff.body if diff is not None and isinstance(diff.body, Cells) else None
-    chosen = _chosen(shown, diff)
-    told = next((one for one in (body.sheets if body else ()) if one["sheet"] == chosen), None)
-    row, col = _corner(shown, diff, chosen, told)
-    made = {
-        one.name: _drawn(shown, one, _name_in(one, chosen, told), row, col)
-        for one in shown.versions
-    }
-    drawings = [one.drawing for one in made.values() if one.drawing]
+    goal = Target.of(shown.visit.query.get("cell", ""))
+    seen = _seen(shown, diff, body, goal)
+    if goal is not None and goal.sheet and not seen.drawings:
+        goal = goal.refused()
+        seen = _seen(shown, diff, body, goal)
+    chosen, told, made, drawings = seen.sheet, seen.told, seen.made, seen.drawings
+    row, col = seen.corner
     sheet = chosen or (drawings[-1]["sheet"] if drawings else "")
     found = list(_found(diff, body, told, sheet, made)) if body and diff else []
     entries, more = capped(numbered([one.entry for one in found]))
@@ -73,7 +87,8 @@ def sheet_picture(shown: Shown, diff: Diff | None) -> Picture:
             Scene(
                 title=None,
                 panels=tuple(
-                    replace(one.panel, outlines=outlines[name]) for name, one in made.items()
+                    replace(one.panel, outlines=outlines[name], here=_here(one, goal))
+                    for name, one in made.items()
                 ),
             ),
         ),
@@ -83,11 +98,28 @@ def sheet_picture(shown: Shown, diff: Diff | None) -> Picture:
         more=more,
         also=_also(diff, found),
         ways=_ways(shown, drawings, sheet, row, col),
-        notes=(*(diff.notes if diff is not None else ()), *(_UNKNOWN if is_unknown else ())),
+        part=_part(drawings),
+        goal=_goal(shown, sheet, goal, drawings),
+        notes=(
+            *(diff.notes if diff is not None else ()),
+            *(_UNKNOWN if is_unknown else ()),
+            *_beyond(goal, drawings),
+        ),
     )
 
 
 # ---------------------------------------------------------------- which window
+
+
+def _seen(shown: Shown, diff: Diff | None, body: Cells | None, goal: Target | None) -> _Seen:
+    chosen = (goal and goal.sheet) or _chosen(shown, diff)
+    told = next((one for one in (body.sheets if body else ()) if one["sheet"] == chosen), None)
+    row, col = _corner(shown, diff, chosen, told, goal)
+    made = {
+        one.name: _drawn(shown, one, _name_in(one, chosen, told), row, col)
+        for one in shown.versions
+    }
+    return _Seen(sheet=chosen, told=told, corner=(row, col), made=made)
 
 
 def _chosen(shown: Shown, diff: Diff | None) -> str | None:
@@ -117,9 +149,11 @@ def _name_in(version: Version, sheet: str | None, told: Data | None) -> str | No
 
 
 def _corner(
-    shown: Shown, diff: Diff | None, sheet: str | None, told: Data | None
+    shown: Shown, diff: Diff | None, sheet: str | None, told: Data | None, goal: Target | None
 ) -> tuple[int, int]:
     """Return where the window begins: where it is asked to, else just before the first change."""
+    if goal is not None and goal.area is not None:
+        return _before(goal.area.row), _before(goal.area.col, COLS // 2)
     wanted = shown.wanted
     if wanted is not None and wanted.place is not None and wanted.place.range:
         area = _area(wanted.place.range)
@@ -138,30 +172,49 @@ def _before(line: int, near: int = _NEAR) -> int:
 
 def _drawn(shown: Shown, version: Version, sheet: str | None, row: int, col: int) -> _Drawn:
     """Draw a window of a version, and find out what changed in it."""
-    found, error = _asked(shown, version, sheet, row, col)
+    found, error = _asked(shown, version, sheet, (row, col, ROWS, COLS))
     if found is None:
         return _Drawn(panel=faulty(version, error))
     drawing = found["drawing"]
     if drawing is None:
         words = "There is no such sheet in this version."
         return _Drawn(panel=Panel(name=version.name, label=version.label, absent=words))
-    window = {"row": row, "col": col, "rows": ROWS, "cols": COLS}
-    address = shown.address(version, "sheet", sheet=drawing["sheet"], **window)
-    panel = Panel(name=version.name, label=version.label, drawing=drawing, address=address)
+    address = _address(shown, version, drawing["sheet"], (row, col, ROWS, COLS))
+
+    def further(window: Window) -> tuple[Data, str] | None:
+        more, _ = _asked(shown, version, drawing["sheet"], window)
+        if more is None or more["drawing"] is None:
+            return None
+        return more["drawing"], _address(shown, version, drawing["sheet"], window)
+
+    panel = Panel(
+        name=version.name,
+        label=version.label,
+        drawing=drawing,
+        address=address,
+        kept=kept(drawing, ROWS, COLS, further),
+    )
     return _Drawn(panel=panel, changes=found["changes"])
 
 
+def _address(shown: Shown, version: Version, sheet: str, window: Window) -> str:
+    row, col, rows, cols = window
+    asked = {"sheet": sheet, "row": row, "col": col, "rows": rows, "cols": cols}
+    return shown.address(version, "sheet", **asked)
+
+
 def _asked(
-    shown: Shown, version: Version, sheet: str | None, row: int, col: int
+    shown: Shown, version: Version, sheet: str | None, window: Window
 ) -> tuple[Data | None, Data | None]:
+    row, col, rows, cols = window
     own: dict[str, Any] = {
         "workbench_id": shown.bench_id,
         "path": shown.path,
         "sheet": sheet,
         "row_start": row,
-        "row_count": ROWS,
+        "row_count": rows,
         "col_start": col,
-        "col_count": COLS,
+        "col_count": cols,
     }
     if shown.is_review:
         wish = views.ReviewGrid(**own, version=version.version, since=shown.since)
@@ -190,7 +243,7 @@ def _tabs(
 def _tab(shown: Shown, name: str, told: Data | None, *, is_current: bool, is_beside: bool) -> Tab:
     badge, tone = "~" if is_beside else None, "changed"
     if told:
-        count = f"{told['cell_count']:,}" if told["cell_count"] else ""
+        count = count_text(told["cell_count"], "cell") if told["cell_count"] else ""
         tone = "added" if told["added"] else "removed" if told["removed"] else "changed"
         badge = {"added": "+ new", "removed": "− removed"}.get(tone, f"~ {count}".strip())
     href = shown.link(sheet=name)
@@ -210,6 +263,63 @@ def _ways(shown: Shown, drawings: Sequence[Data], sheet: str, row: int, col: int
     return {
         words: shown.link(sheet=sheet, row=at[0], col=at[1]) for words, at in asked.items() if at
     }
+
+
+def _part(drawings: Sequence[Data]) -> str | None:
+    """Say which rows and columns are shown, where there are more."""
+    if not drawings or not drawings[-1]["rows"]:
+        return None
+    one = drawings[-1]
+    rows = _share(one["row_start"], len(one["rows"]) - 1, one["row_count"])
+    cols = _share(one["col_start"], len(one["columns"]) - 1, one["col_count"])
+    words = []
+    if rows is not None:
+        words.append(f"rows {rows[0] + 1:,} to {rows[1]:,} of {one['row_count']:,}")
+    if cols is not None:
+        names = f"{column_name(cols[0])} to {column_name(cols[1] - 1)}"
+        words.append(f"columns {names} of {one['col_count']:,}")
+    text = ", ".join(words)
+    return f"{text[0].upper()}{text[1:]}" if text else None
+
+
+def _share(first: int, shown: int, whole: int) -> tuple[int, int] | None:
+    """Return the lines that are shown; None where all are, or none of those that hold anything."""
+    last = min(first + shown, whole)
+    return (first, last) if first < last and last - first < whole else None
+
+
+# ---------------------------------------------------------------- a cell that is asked for
+
+
+def _goal(shown: Shown, sheet: str, target: Target | None, drawings: Sequence[Data]) -> Goal | None:
+    """Return the field that goes to a cell; where there are no cells there is none."""
+    if not drawings or not drawings[-1]["rows"]:
+        return None
+    address = urlsplit(shown.here)
+    still = [("still", "1")] if "still" in shown.visit.query else []
+    return Goal(
+        action=address.path,
+        fields=(*parse_qsl(address.query), ("sheet", sheet), *still),
+        typed=target.typed if target else "",
+        fault=target.fault if target else None,
+    )
+
+
+def _beyond(target: Target | None, drawings: Sequence[Data]) -> Iterator[str]:
+    """Say it where the sheet has nothing at the cells that somebody went to."""
+    if target is None or target.area is None or not drawings or not drawings[-1]["rows"]:
+        return
+    rows, cols = (max(one[key] for one in drawings) for key in ("row_count", "col_count"))
+    if target.area.row >= rows or target.area.col >= cols:
+        end = f"the sheet ends at {column_name(cols - 1)}{rows:,}" if rows else "it has no cells"
+        yield f"There is nothing at {_name(target.area)}: {end.replace(',', '')}."
+
+
+def _here(side: _Drawn, target: Target | None) -> Rect | None:
+    """Return where the cells stand that somebody went to."""
+    if target is None or target.area is None or side.drawing is None:
+        return None
+    return _rect(side.drawing, target.area) if side.drawing["rows"] else None
 
 
 # ---------------------------------------------------------------- what changed
@@ -241,7 +351,7 @@ def _whole(told: Data, sheet: str) -> _Found:
         label=f"Sheet {sheet}",
         what="new sheet" if change == "added" else "removed sheet",
         place=spelled(Place(sheet=sheet)) if change == "added" else None,
-        facts=(f"{count_text(told['cell_count'], 'cell')} with something in it",),
+        facts=(f"{count_text(told['cell_count'], 'cell')} with content",),
     )
     return _Found(
         entry=entry, regions={"after" if change == "added" else "before": region}, frames={}
@@ -264,9 +374,17 @@ def _line(one: Data, sheet: str) -> _Found:
         label=label,
         what=f"{count_text(one['count'], one['axis'][:-1])} {verb}",
         place=spelled(Place(sheet=sheet, range=area)) if is_added else None,
-        facts=tuple(str(text) for text in (one.get("texts") or ())[:LINES_SHOWN]),
+        facts=_held_by(one),
     )
     return _Found(entry=entry, regions={"after" if is_added else "before": region}, frames={})
+
+
+def _held_by(lines: Data) -> tuple[str, ...]:
+    """Return how what lines hold begins, as one line."""
+    texts = [str(text) for text in lines["texts"]]
+    count = lines["cell_count"]
+    more = ("…",) if count is None or count > len(texts) else ()
+    return (" · ".join((*texts, *more)),) if texts else ()
 
 
 def _cells(sheet: str, lines: Sequence[Data], made: Mapping[str, _Drawn]) -> Iterator[_Found]:
@@ -313,11 +431,20 @@ def _entry(sheet: str, region: Region, cells: Sequence[Data]) -> Entry:
 
 
 def _side(cell: Data) -> Side:
-    change = cell["change"]
+    """Return a cell before and after: what the sheet shows of it, its formulas beside that."""
+    change, results = cell["change"], cell["results"]
+    before = None if change == "added" else cell["before"]
+    after = None if change == "removed" else cell["after"]
+    if results is None:
+        return Side(at=cell["cell"], before=before, after=after, plain=cell["plain"])
+    held = (before, after)
+    told = [None if one is None else shown or "" for one, shown in zip(held, results, strict=True)]
     return Side(
         at=cell["cell"],
-        before=None if change == "added" else cell["before"],
-        after=None if change == "removed" else cell["after"],
+        before=told[0],
+        after=told[1],
+        formulas=held,
+        plain=cell["plain"],
     )
 
 
@@ -332,6 +459,7 @@ def _framed(diff: Diff, sheet: str, made: Mapping[str, _Drawn]) -> Iterator[_Fou
         told = [words for one in diff.also or () for words in _about(one, label, sheet)]
         sides = {name: side[label] for name, side in frames.items() if label in side}
         if not told:
+            yield from _other_values(label, sides)
             continue
         change = "changed" if len(sides) > 1 else "added" if "after" in sides else "removed"
         place = sides["after"]["place"] if "after" in sides else None
@@ -341,6 +469,22 @@ def _framed(diff: Diff, sheet: str, made: Mapping[str, _Drawn]) -> Iterator[_Fou
             number=0, change=change, label=label, what=f"{kind} {change}", place=place, facts=facts
         )
         yield _Found(entry=entry, regions={}, frames=sides)
+
+
+def _other_values(label: str, sides: Mapping[str, Data]) -> Iterator[_Found]:
+    """Yield the entry of a chart that is as it was and whose cells are not."""
+    if len({one["shows"] for one in sides.values()}) < 2:
+        return
+    title = sides["after"]["title"]
+    entry = Entry(
+        number=0,
+        change="changed",
+        label=f"{label}: {title}" if title else label,
+        what="shows other values",
+        place=sides["after"]["place"],
+        facts=("It follows its cells: there is nothing of its own to take or leave.",),
+    )
+    yield _Found(entry=entry, regions={}, frames=sides)
 
 
 def _about(also: Data, label: str, sheet: str) -> Iterable[str]:
@@ -406,13 +550,7 @@ def _area(text: str) -> Region:
 
 
 def _cell(name: str) -> Cell:
-    found = _CELL.fullmatch(name)
-    if found is None:
-        return 0, 0
-    col = 0
-    for letter in found[1].upper():
-        col = col * 26 + ord(letter) - ord("A") + 1
-    return int(found[2]) - 1, col - 1
+    return cell_at(name) or (0, 0)
 
 
 def _name(area: Region) -> str:

@@ -1,0 +1,1 @@
+"""Looking things up in the terminal: across workbenches, and numbers as people read them."""

@@ -1,0 +1,119 @@
+"""One slide has one name: what tools say of it can be given back to them (F44)."""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.fixture
+def deck(use):
+    """Make a deck of four slides; the second one is to be talked about."""
+    slides = [{"op": "add_slide", "title": f"Title {n}", "body": "Text"} for n in (1, 2, 3, 4)]
+    made = use("pptx_operations", path="deck.pptx", create_new=True, operations=slides)
+    return made.value
+
+
+def write(use, **operation):
+    return use("pptx_operations", path="deck.pptx", operations=[operation])
+
+
+@pytest.mark.rule("F44.1", "F44.2", "F16.5", "F20.8")
+def test_a_write_says_a_slide_in_words_and_by_the_field_that_takes_it(room, use, deck):
+    wrote = write(use, op="set_slide_text", slide_index=1, title="Agenda", body="New").value
+    read = use("read_file", path="deck.pptx", slide_index=1).value
+
+    assert deck["effects"]["changed"][1]["where"] == "slides 1-4"
+    assert wrote["changes"] == [{"op_index": 0, "summary": "slide 2 (slide_index 1) text set"}]
+    assert (wrote["focus"], wrote["warnings"]) == ({"slide_index": 1}, [])
+    assert wrote["effects"]["targets"] == ["slide 2 shapes 1-2"]
+    (changed,) = wrote["effects"]["changed"]
+    assert (changed["where"], changed["slide_index"]) == ("slide 2 shapes 1-2", 1)
+    assert read["text"] == "# slide 2 (slide_index 1): Agenda\nNew"
+    told = use("review_draft").value["entries"][0]["summary"]
+    assert "slide 2 text set" in told
+    assert "slide_index" not in told
+
+
+@pytest.mark.rule("F44.1", "F44.2", "F43.71")
+def test_what_one_tool_says_of_a_slide_another_takes(room, use, deck):
+    wrote = write(use, op="set_slide_text", slide_index=1, body="New").value
+    (changed,) = wrote["effects"]["changed"]
+    heading = use("read_file", path="deck.pptx", slide_index=1).value["text"].split("\n")[0]
+    seen = use("view_page", path="deck.pptx", place=changed["where"]).value
+
+    said = {"slide_index": 1, "shape": 1}
+    assert changed == {"kind": "shape", "where": "slide 2 shape 2", "aspect": "value", **said}
+    assert (seen["shown"], seen["slide_index"]) == ("slide 2 of 4", 1)
+    assert [(one["place"], one["shape"]) for one in seen["places"]] == [
+        ("slide 2 shape 1", 0),
+        ("slide 2 shape 2", 1),
+    ]
+    place = heading.removeprefix("# ").partition(":")[0]
+    assert use("view_page", path="deck.pptx", place=place).value["slide_index"] == 1
+    lines = use("review_draft", path="deck.pptx").value["body"]["hunks"][0]["lines"]
+    assert "# slide 2: Title 2" in [one["text"] for one in lines]
+    room.call("ReviewAddComment", path="deck.pptx", at="slide 2", text="Shorter")
+    (remark,) = use("list_comments").value["comments"]
+    assert (remark["place"]["slide_index"], remark["place_text"]) == (1, "slide 2")
+
+
+@pytest.mark.rule("F44.2", "F20.8")
+def test_slides_that_go_and_come_are_called_as_the_call_calls_them(use, deck):
+    gone = {"op": "delete_slide", "index": 0}
+    text = {"op": "set_slide_text", "index": 1, "title": "Agenda"}
+    new = {"op": "add_slide", "title": "New", "index": 1}
+    moved = {"op": "move_slide", "index": 3, "to": 1}
+    wrote = use("pptx_operations", path="deck.pptx", operations=[gone, text, new, moved]).value
+
+    assert [one["summary"] for one in wrote["changes"]] == [
+        "slide 1 (slide_index 0) deleted",
+        "slide 2 (slide_index 1) text set",
+        "slide 2 (slide_index 1) added (Title and Content), called slide_index 4 in this call",
+        "slide 4 (slide_index 3) moved, now slide 2 (slide_index 1)",
+    ]
+    removed = [one for one in wrote["effects"]["changed"] if one["aspect"] == "removed"]
+    assert removed == [{"kind": "slide", "where": "slide 1", "aspect": "removed"}]
+
+
+@pytest.mark.rule("F44.4")
+def test_a_slide_that_is_not_there_is_refused_by_the_name_it_was_given(use, deck):
+    said = "slide_index 4: there are 4 slides, slide_index 0 to 3"
+
+    assert write(use, op="set_notes", slide_index=4, notes="x").message == said
+    assert use("read_file", path="deck.pptx", slide_index=4).message == said
+    assert (
+        write(use, op="move_slide", index=0, to=4).message == "to 4: there are 4 slides, to 0 to 3"
+    )
+    seen = use("view_page", path="deck.pptx", place="slide 5")
+    assert (seen.message, seen.value["hints"]) == ("there is no slide 5", ["slide 1 to 4"])
+    cells = [{"row": 0, "column": 0, "text": "x"}]
+    table = write(use, op="set_table_cells", slide_index=1, shape=0, cells=cells)
+    assert table.message == "shape: 0 is no table of slide 2 (slide_index 1)"
+
+
+@pytest.mark.rule("F44.3", "F44.4")
+def test_places_of_a_document_are_those_of_its_fields(use):
+    make = [{"op": "append_paragraph", "text": "one"}, {"op": "append_table", "rows": [["a", "b"]]}]
+    use("docx_operations", path="w.docx", create_new=True, operations=make)
+    cells = [{"row": 0, "column": 1, "text": "new"}]
+    edit = {"op": "set_table_cells", "table": 0, "cells": cells}
+    wrote = use("docx_operations", path="w.docx", operations=[edit]).value
+    wrong = use("docx_operations", path="w.docx", operations=[{**edit, "table": 3}])
+
+    assert wrote["effects"]["targets"] == ["paragraph 1 row 0 column 1"]
+    assert wrong.message == "there is no table 3; there is table 0 only"
+
+
+@pytest.mark.rule("F44.5")
+def test_agents_are_told_cells_by_name(room, use):
+    cells = [{"cell": "B2", "value": 1}, {"cell": "C4", "value": 2}]
+    make = {"op": "set_cells", "sheet": "S", "cells": cells}
+    wrote = use("xlsx_operations", path="x.xlsx", create_new=True, operations=[make]).value
+    room.call("DraftPublish")
+    change = {"op": "set_cells", "sheet": "S", "cells": [{"cell": "C4", "value": 3}]}
+    use("xlsx_operations", path="x.xlsx", operations=[change])
+    told = str(use("review_draft", path="x.xlsx").value) + str(use("review_draft").value)
+
+    assert wrote["focus"] == {"sheet": "S", "range": "B2:C4"}
+    assert "'range': 'C4'" in told
+    assert "row_start" not in told
