@@ -78,7 +78,7 @@ def test_another_answer_is_asked_for_with_a_note(served, drafted, new_page):
 
     assert page.get_by_text("Asked again with the note: In German").is_visible()
     page.get_by_role("link", name="Compare both answers").click()
-    assert page.get_by_role("heading", name="Two answers to one message").is_visible()
+    page.get_by_role("heading", name="Two answers to one message").wait_for()
     assert page.locator("table.lines .added").inner_text().split()[-1] == "three"
 
 

@@ -98,6 +98,7 @@ def test_a_whole_story_by_keyboard_alone(served, new_page, files):
     page.get_by_role("dialog", name="Publish the Draft?").wait_for()
     _tab_to(page, "#ask-publish .primary")
     press("Enter")
+    page.wait_for_url(lambda address: "/review" not in address)  # loaded, so that keys are heard
     page.locator(".publish-card").wait_for()
     published = served.paths(bench)
 
