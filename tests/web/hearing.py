@@ -46,4 +46,4 @@ def wait_to_hear(page, text, times=1):
 
 def wait_for_focus(page, selector):
     """Wait until the focus is there."""
-    page.wait_for_function("wanted => document.activeElement.matches(wanted)", arg=selector)
+    page.wait_for_function("wanted => document.activeElement?.matches(wanted)", arg=selector)

@@ -135,7 +135,7 @@ def test_a_whole_story_by_keyboard_alone(served, new_page, files):
 def _tab_to(page, selector):
     """Go on with Tab until an element of this kind has the focus."""
     for _ in range(80):
-        if page.evaluate("wanted => document.activeElement.matches(wanted)", selector):
+        if page.evaluate("wanted => document.activeElement?.matches(wanted)", selector):
             return
         page.keyboard.press("Tab")
     raise AssertionError(f"Tab does not lead to {selector!r}")
