@@ -21,6 +21,7 @@ from ..run.plan import event_id
 
 Json = dict[str, object]
 VERSION = 1
+MANIFEST = "sha256_manifest_v1"
 ZERO = "sha256:" + "0" * 64
 NOTES_TYPE = "text/markdown"
 ARTIFACT_TYPE = "application/json"
@@ -61,7 +62,7 @@ def document(content: Content, *, exported_at: str, version: str) -> Json:
         "bundleId": content.bundle_id,
         "exportedAt": exported_at,
         "producer": {"appVersion": version},
-        "integrity": {"kind": "sha256_manifest_v1", "entries": _manifest(session)},
+        "integrity": {"kind": MANIFEST, "entries": _manifest(session)},
         "session": session,
     }
     return {**found, "salvaged": True} if content.is_salvaged else found
@@ -158,7 +159,9 @@ def _shaped(found: Json) -> Json:
 
 def _prove_integrity(found: Json, session: Json) -> None:
     integrity = found.get("integrity")
-    entries = integrity.get("entries") if isinstance(integrity, dict) else None
+    if not isinstance(integrity, dict) or integrity.get("kind") != MANIFEST:
+        raise bad("BUNDLE_INTEGRITY_FAILED", "its digests are of a kind not known here")
+    entries = integrity.get("entries")
     try:
         wanted = _manifest(session)
     except (ValidationFailed, KeyError, TypeError, AttributeError, ValueError) as error:
