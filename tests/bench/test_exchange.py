@@ -179,6 +179,47 @@ def test_a_file_opened_to_write_before_the_exchange_goes_back(folder, tmp_path, 
     assert held(folder) == {"a.txt": b"mine"}
 
 
+@pytest.mark.rule("B23.8", "B23.11")
+def test_who_opened_the_new_content_while_it_was_there_for_a_moment_writes_into_what_stays(
+    folder, tmp_path, monkeypatch
+):
+    real, opened = file_name.exchange_in, []
+
+    def busy(handle, one, two):
+        if not opened:
+            (folder / "a.txt").write_bytes(THEIRS)  # so the new content goes out again
+        done = real(handle, one, two)
+        if not opened:
+            opened.append((folder / "a.txt").open("ab", buffering=0))
+        return done
+
+    monkeypatch.setattr(file_name, "exchange_in", busy)
+    kept = Kept()
+
+    exchange_file(folder / "a.txt", wish(tmp_path), kept)
+    opened[0].write(b"more\n")
+    opened[0].close()
+
+    assert held(folder) == {"a.txt": NEW + b"more\n"}
+    assert THEIRS in kept
+
+
+@pytest.mark.rule("B23.8", "B23.12")
+def test_what_a_killed_one_left_is_not_removed_while_somebody_writes_into_it(folder, tmp_path):
+    left = wish(tmp_path)
+    temp = folder / left.temp
+    temp.write_bytes(NEW)
+    with temp.open("ab", buffering=0) as theirs:
+        found = exchange_file(folder / "a.txt", left, Kept())
+        theirs.write(b"theirs\n")
+    assert (found.became, found.found) == (Became.OPEN, blob(OLD))
+    kept = Kept()
+
+    exchange_file(folder / "a.txt", left, kept)
+
+    assert NEW + b"theirs\n" in [*kept, *held(folder).values()]
+
+
 @pytest.mark.rule("B23.9")
 @pytest.mark.parametrize("odd", ["link", "folder", "pipe"])
 def test_what_is_no_file_is_neither_followed_nor_replaced(folder, tmp_path, odd):

@@ -75,7 +75,8 @@ def test_records_give_back_what_a_writer_wrote(tmp_path_factory, rows, delimiter
     file = source(tmp_path_factory.mktemp("d"), "a.csv", buffer.getvalue().encode())
     dialect = sniff(file)
 
-    read = [record.fields for record in Rows(file, replace(dialect, header=0, skip=0))]
+    found = Rows(file, replace(dialect, header=0, skip=0))
+    read = [record.fields for record in found] + [record.fields for record in found.notes]
     if (
         dialect.delimiter == delimiter
         and dialect.grammar.quote == '"'
@@ -233,3 +234,17 @@ def test_whatever_one_row_holds_the_rows_around_it_stay(before, odd, after):
 def test_a_dialect_is_told_as_an_object_as_its_json_or_by_its_delimiter_alone(wish):
     assert read_wish(wish).given == ["delimiter"]
     assert read_wish(wish).delimiter == ";"
+
+
+@pytest.mark.rule("F25.12")
+@pytest.mark.parametrize(
+    ("last", "is_note"),
+    [("-5", False), ("*", False), ("(12)", False), ("---", True), ("- so", True)],
+)
+def test_a_short_last_row_is_a_note_only_where_it_reads_like_words(tmp_path, last, is_note):
+    file = source(tmp_path, "a.csv", f"a,b,c\n1,2,3\n4,5,6\n{last}\n".encode())
+
+    found = Rows(file, sniff(file))
+
+    assert [one.fields for one in found][2:] == ([] if is_note else [[last]])
+    assert [one.fields for one in found.notes] == ([[last]] if is_note else [])

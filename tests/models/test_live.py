@@ -124,7 +124,7 @@ def test_a_real_model_answers_in_a_conversation(shop, tmp_path):
 
     found = shop.call("WorkshopGetConversation", here)["messages"]
     answer = next(one for one in found if one["message_id"] == done["message_id"])
-    assert (done["status"], bool(answer["text"])) == ("complete", True)
+    assert (done["status"], bool(answer["text"])) == ("complete", True), (done, answer)
     usage = shop.call("UsageGet", here)
     assert usage["usage"]["output_tokens"] > 0
     assert usage["usage"]["estimated"] is False

@@ -38,7 +38,7 @@ PARTS = {  # of pages, fetched by scripts, and what is no page
 }
 CONTENT = {"review", "compare-file"}  # its list of changed cells is in the page
 TRANSFER = """(kinds) => kinds.flatMap((kind) => performance.getEntriesByType(kind))
-   .filter((one) => !/[/](preview|rpc|drawn|picture)/.test(one.name))
+   .filter((one) => !/[/](preview|rpc|drawn|picture|glance)/.test(one.name))
    .reduce((sum, one) => sum + one.decodedBodySize, 0)"""  # what is in files comes by those
 
 

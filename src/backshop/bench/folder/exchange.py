@@ -141,6 +141,8 @@ def settle(folder: int, wish: Wish, keep: Keep) -> Outcome | None:
     if out == _NOTHING:
         return None
     if out.blob is not None and out.blob == wish.after:  # not yet in its place, or taken back
+        if out.is_open:  # what is being written into it is seen next time
+            return Outcome(Became.OPEN, _look(folder, wish.name).blob)
         _remove(folder, wish.temp)
         return None
     if out == _Seen(wish.before) and not _is_bare(folder, wish):
@@ -232,10 +234,26 @@ def _given_back(folder: int, wish: Wish, keep: Keep, out: _Seen | None) -> Outco
     """Put what came out where it was; what took its place meanwhile is later and stays there.
 
     It is kept first: a program that reads the new content while it is there for a moment, and
-    saves, overwrites what goes back. `out` None: it is what was reviewed, and all begins anew.
+    saves, overwrites what goes back. Such a program may have written into what came out just
+    before, so that is looked at once more in the end, wherever it is then. `out` None: it is what
+    was reviewed, and all begins anew.
     """
-    if out is not None:
-        _keep(folder, wish.temp, keep)
+    with _Taken(folder, keep) as taken:
+        if out is None:
+            taken.hold(wish.temp, wish.before)
+        else:
+            taken.keep(wish.temp)
+        if _put_back(folder, wish, taken):
+            return None if out is None else _refused(out)
+        is_open = _look(folder, wish.temp).is_open
+        taken.keep(wish.temp)  # it may be another one
+        if not is_open:  # else what is being written into it is kept next time
+            _remove_file(folder, wish.temp)
+        return _refused(_look(folder, wish.name, is_watched=False))
+
+
+def _put_back(folder: int, wish: Wish, taken: _Taken) -> bool:
+    """Exchange the two names again, unless somebody wrote under the name meanwhile."""
     while True:
         there = _look(folder, wish.name, is_watched=False)
         if there == _NOTHING:
@@ -243,18 +261,17 @@ def _given_back(folder: int, wish: Wish, keep: Keep, out: _Seen | None) -> Outco
                 file_name.rename_new(folder, wish.temp, wish.name)
             except FileExistsError:
                 continue
-            return None if out is None else _refused(out)
+            return True
         if there.blob is None or there.blob != wish.after or not _swap(folder, wish):
-            break  # of somebody else, who came later
-        back = _look(folder, wish.temp, is_watched=False)
-        if back.blob == wish.after:
+            return False  # of somebody else, who came later
+        back = _look(folder, wish.temp)
+        if back == _Seen(wish.after):
             _remove(folder, wish.temp)
-            return None if out is None else _refused(out)
-        _keep(folder, wish.temp, keep)  # written this moment: that is the latest, and stays
+            return True
+        taken.keep(wish.temp)  # written this moment: that is the latest, and stays
         _swap(folder, wish)
-    _keep(folder, wish.temp, keep)  # it may have grown since, or be another one
-    _remove_file(folder, wish.temp)
-    return _refused(_look(folder, wish.name, is_watched=False))
+        if back.is_open:  # or will be written, by somebody who has it open
+            return False
 
 
 def _swap(folder: int, wish: Wish) -> bool:
@@ -265,14 +282,54 @@ def _swap(folder: int, wish: Wish) -> bool:
         return False
 
 
-def _keep(folder: int, name: str, keep: Keep) -> None:
-    with suppress(FileNotFoundError):
-        if stat.S_ISREG(open_folder.look(name, folder).st_mode):
-            handle = open_folder.open_file(name, folder=folder)
-            try:
-                keep(handle)
-            finally:
+class _Taken:
+    """Files that came out and are kept, held open: what was written since is kept in the end."""
+
+    def __init__(self, folder: int, keep: Keep) -> None:
+        self._folder = folder
+        self._keep = keep
+        self._held: list[tuple[int, BlobId | None]] = []
+
+    def hold(self, name: str, known: BlobId | None) -> None:
+        """Hold a file of which this content need not be kept."""
+        handle = _opened(self._folder, name)
+        if handle is not None:
+            self._held.append((handle, known))
+
+    def keep(self, name: str) -> None:
+        """Keep what a file holds now, and hold it."""
+        handle = _opened(self._folder, name)
+        if handle is not None:
+            self._held.append((handle, None))  # kept in the end as well, should this fail
+            known = _hashed(handle)
+            self._keep_from(handle)
+            self._held[-1] = (handle, known)
+
+    def __enter__(self) -> _Taken:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            for handle, known in self._held:
+                if _hashed(handle) != known:
+                    self._keep_from(handle)
+        finally:
+            for handle, _known in self._held:
                 os.close(handle)
+
+    def _keep_from(self, handle: int) -> None:
+        os.lseek(handle, 0, os.SEEK_SET)
+        self._keep(handle)
+
+
+def _opened(folder: int, name: str) -> int | None:
+    """Open a file to read it; None if the name holds none."""
+    try:
+        if stat.S_ISREG(open_folder.look(name, folder).st_mode):
+            return open_folder.open_file(name, folder=folder)
+    except FileNotFoundError:
+        pass
+    return None
 
 
 def _refused(seen: _Seen) -> Outcome:
@@ -313,7 +370,9 @@ def _is_open(folder: int, name: str) -> bool:
 
 
 def _hashed(handle: int) -> BlobId:
+    """Return the hash of all that an open file holds."""
     found = hashlib.sha256()
+    os.lseek(handle, 0, os.SEEK_SET)
     while chunk := os.read(handle, _CHUNK):
         found.update(chunk)
     return BlobId(found.hexdigest())

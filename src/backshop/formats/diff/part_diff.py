@@ -190,6 +190,8 @@ class Relation(NamedTuple):
     kind: str
     target: str
     is_outside: bool
+    is_missing: bool = False
+    """Whether it leads to a part that the package does not hold."""
 
 
 class Pair:
@@ -215,6 +217,16 @@ class Pair:
             (self.old, self._old.targets(self.old_name)),
             (self.new, self._new.targets(self.new_name)),
         )
+
+    def leads_elsewhere(self, name: str) -> bool:
+        """Whether elements of this name lead, on one side only, to a part that both sides have."""
+        twins = self._old.renamed
+        parts = (
+            [self._old.package.rel_part(self.old_name, rel) for rel in _links(self.old, name)],
+            [self._new.package.rel_part(self.new_name, rel) for rel in _links(self.new, name)],
+        )
+        had = {twins[part] for part in parts[0] if part in twins}
+        return had != {part for part in parts[1] if part in twins.values()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -375,6 +387,7 @@ class Comparison:
                     rel.type.rpartition("/")[2],
                     side.target(rel.part, rel.target),
                     rel.part is None,
+                    rel.part is not None and side.package.find(rel.part) is None,
                 )
                 for rel in side.package.rels(owner)
             )
@@ -390,6 +403,10 @@ class Comparison:
     ) -> Iterator[tuple[str, int]]:
         kept = set(self._twins.values())
         told |= self._rules.skipped_relations
+        lost = {key.kind for key in (*gone, *come) if key.is_missing}  # no diff looks for it
+        lost = {kind for kind in lost if not _TRIVIAL_PARTS.search(f"{kind}.xml")}
+        for kind in sorted(lost & told):
+            yield f"which {_spaced(kind)} it uses", 1
         for kind in sorted({key.kind for key in (*gone, *come)} - told):
             before = [key for key in gone.elements() if key.kind == kind]
             after = [key for key in come.elements() if key.kind == kind]
@@ -439,6 +456,13 @@ class Comparison:
             return at is None, at or 0, key[0]
 
         return [self._entry(*key, list(self._said[key])) for key in sorted(self._said, key=order)]
+
+
+def _links(root: Element, name: str) -> Iterator[str]:
+    for element in root.iter(f"{{*}}{name}"):
+        for key, value in element.attrib.items():
+            if str(key).startswith(_RELATIONS):
+                yield str(value)
 
 
 def measured(data: bytes) -> str:

@@ -103,16 +103,25 @@ def in_slides(slides: Sequence[Data]) -> list[Entry]:
 
 
 def in_cells(sheets: Sequence[Data], lines: Sequence[Data] = ()) -> list[Entry]:
-    """Return rows and columns that came or went and looks that changed: text shows neither."""
+    """Return lines that came or went, other looks, and values of another kind: text hides them."""
     found = [entry(f"sheet {one['sheet']}", [lines_said(one)], place_kind="sheet") for one in lines]
     for one in sheets:
         counts = one.get("counts")  # of all, where not all are listed
         looks = sum(cell["kind"] == "style" for cell in one["cells"])
         count = looks if counts is None else counts.get("style", 0)
-        if count:
-            what = [f"looks of cells ({count})"]
+        what = [f"looks of cells ({count})"] if count else []
+        turned = sum(_is_turned(cell) for cell in one["cells"])
+        if turned:  # the number 1 and the text 1
+            more = " or more" if one.get("cell_count", 0) > len(one["cells"]) else ""
+            what.append(f"kinds of values ({turned}{more})")
+        if what:
             found.append(entry(f"sheet {one['sheet']}", what, place_kind="sheet"))
     return found
+
+
+def _is_turned(cell: Data) -> bool:
+    is_same = cell["kind"] != "style" and cell["before"] == cell["after"]
+    return is_same and cell["before"] is not None
 
 
 def lines_said(lines: Data) -> str:

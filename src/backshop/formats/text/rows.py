@@ -13,6 +13,7 @@ from .record import Record, read_records
 
 _MOST_NOTES = 50  # records below a table
 _LETTER = re.compile(r"[^\W\d_]")
+_RULE = re.compile(r"[#*=_-]{3,}")  # a line drawn with signs; fewer are a value, as - and * are
 _COUNT = re.compile(r"\(\d[\d., ]* rows?( affected)?\)", re.I)  # as databases print it
 
 
@@ -87,4 +88,6 @@ def _is_note(record: Record, width: int, is_below_blank: bool, has_short: bool) 
 
 
 def _reads_like_words(text: str) -> bool:
-    return text[0] in "#(*=-" or ((" " in text or ":" in text) and bool(_LETTER.search(text)))
+    if not _LETTER.search(text):
+        return _RULE.fullmatch(text) is not None
+    return text[0] in "#(*=-" or " " in text or ":" in text

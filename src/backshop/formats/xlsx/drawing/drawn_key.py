@@ -18,9 +18,8 @@ _DEPTH = 8  # of parts that lead to parts
 
 
 def anchor_key(book: Book, drawn: Drawn) -> str:
-    """Return where and how something stands on its sheet, whatever it shows."""
-    links = {rel.id: "" for rel in book.package.rels(drawn.drawing)}
-    return printed(_anchor(book, drawn), links)
+    """Return where and how something stands on its sheet and where it leads, not what it shows."""
+    return _key(book, drawn, "", str)
 
 
 def drawn_key(book: Book, drawn: Drawn, translate: Callable[[str], str] = str) -> str:
@@ -28,12 +27,24 @@ def drawn_key(book: Book, drawn: Drawn, translate: Callable[[str], str] = str) -
 
     What a chart keeps of its cells follows from these and does not count.
     """
-    shown = content_key(book, drawn.part, translate)
-    links = {rel.id: "" for rel in book.package.rels(drawn.drawing)}
+    said = _key(book, drawn, content_key(book, drawn.part, translate), translate)
+    return _digest(said.encode("utf-8", "surrogatepass"))
+
+
+def _key(book: Book, drawn: Drawn, shown: str, translate: Callable[[str], str]) -> str:
+    anchor, links = _anchor(book, drawn), {}
+    used = {value for item in anchor.iter("{*}*") for value in item.attrib.values()}
     for rel in book.package.rels(drawn.drawing):
+        if rel.id not in used:
+            continue
         target = book.package.find(rel.part) if rel.part else None
-        links[rel.id] = shown if target == drawn.part else content_key(book, target, translate)
-    return _digest(printed(_anchor(book, drawn), links).encode("utf-8", "surrogatepass"))
+        if rel.part is None:
+            links[rel.id] = rel.target
+        elif target is not None and target == drawn.part:
+            links[rel.id] = shown
+        else:
+            links[rel.id] = content_key(book, target, translate)
+    return printed(anchor, links)
 
 
 def _anchor(book: Book, drawn: Drawn) -> Element:

@@ -263,7 +263,9 @@ class Knowledge:
         names = {sheet.part: sheet.name for sheet in self._sheets[1]}
         lines = self._lines.get(names.get(pair.new_name, ""), _SAME)
         attached = self._annotations[pair.new_name]
-        told = {"sheetData", "drawing", "tableParts", *attached.told}
+        told = {"sheetData", *attached.told}
+        told |= set() if pair.leads_elsewhere("drawing") else {"drawing"}
+        told |= set() if pair.leads_elsewhere("tablePart") else {"tableParts"}
         told |= {"cols"} if lines.columns else set()
         said = [*self._of_rules(pair), *attached.link_words()]
         found = [*part_diff.groups(pair, frozenset(told)), *((one, 1) for one in said)]
