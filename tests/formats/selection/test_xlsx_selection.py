@@ -6,11 +6,13 @@ import random
 import re
 import zipfile
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 import xlsxwriter
+from openpyxl.comments import Comment
 from openpyxl.styles import Font
 
 from backshop.base.place import FILE, Place
@@ -18,6 +20,7 @@ from backshop.formats import xlsx
 from backshop.formats.errors import FormatError
 from backshop.formats.protocol import Source
 from backshop.formats.selection.change_unit import GROUPS, ChangeUnit
+from backshop.formats.xlsx.annotation.note_box import Boxes
 
 from ..rates import Rate
 from ..xlsx.books import book, differing, edit, lines, mapped, opened, sheet_of, source
@@ -564,6 +567,76 @@ def test_what_cannot_be_told_apart_is_one_change_and_unknown_ones_are_refused(tm
 def _prefixed(xml: bytes) -> bytes:
     text = re.sub(rb"<(/?)(?=[a-zA-Z])", rb"<\1x:", xml)
     return text.replace(b' xmlns="', b' xmlns:x="')
+
+
+# --- notes --------------------------------------------------------------------------------------
+
+
+def _noted(path: Path, text: str) -> Source:
+    with xlsxwriter.Workbook(str(path)) as file:
+        file.set_properties({"created": datetime(2026, 1, 2)})
+        sheet = file.add_worksheet("S")
+        sheet.write_comment("B2", text, {"author": "Eve", "x_scale": 3})
+    return source(path)
+
+
+def _boxes(path: Path) -> Any:
+    (name,) = (one for one in parts_of(path) if one.endswith(".vml"))
+    return Boxes(part_of(path, name)).parted()
+
+
+@pytest.mark.rule("F34.8", "F41.20")
+def test_a_note_in_a_workbook_written_anew_is_left_or_taken_with_its_box(tmp_path):
+    before = _noted(tmp_path / "b.xlsx", "as it was")
+    file = opened(before.path)
+    file["S"]["B2"].comment = Comment("anew", "Eve", height=50, width=400)
+    file.create_sheet("Foreign")
+    file.save(tmp_path / "a.xlsx")
+    after = source(tmp_path / "a.xlsx")
+    (note,) = (unit.id for unit in told(before, after).values() if unit.label == "note at S!B2")
+    others = {unit.id for unit in told(before, after).values()} - {note}
+    assert others
+
+    made = composed(before, after, tmp_path / "o.xlsx", {note})
+    assert opened(made)["S"]["B2"].comment.text == "as it was"
+    assert _boxes(made) == _boxes(before.path)
+    made = composed(before, after, tmp_path / "o.xlsx", others)
+    assert opened(made)["S"]["B2"].comment.text == "anew"
+    assert _boxes(made) == _boxes(after.path)
+
+
+_NEWER = (
+    b'<comments xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006" '
+    b'xmlns:xr="http://schemas.microsoft.com/office/spreadsheetml/2014/revision" mc:Ignorable="xr" '
+)
+
+
+@pytest.mark.rule("F34.5", "F41.20")
+@pytest.mark.parametrize("side", ["before", "after"])
+@pytest.mark.parametrize(
+    ("part", "change"),
+    [
+        ("comments1.xml", lambda xml: _prefixed(xml)),
+        ("comments1.xml", lambda xml: xml.replace(b"<comments ", _NEWER)),
+        ("drawings/vmlDrawing1.vml", lambda xml: xml.replace(b"v:", b"w:").replace(b":v", b":w")),
+        ("drawings/vmlDrawing1.vml", lambda xml: xml.replace(b' data="1"', b' data="7"')),
+    ],
+    ids=["prefixes of the list", "newer list", "prefixes of the drawing", "numbers of shapes"],
+)
+def test_a_note_means_the_same_whatever_prefixes_its_parts_have(tmp_path, part, change, side):
+    before, after = _noted(tmp_path / "b.xlsx", "one"), _noted(tmp_path / "a.xlsx", "two")
+    if side == "before":
+        before = rewritten(before.path, f"xl/{part}", change)
+    else:
+        after = rewritten(after.path, f"xl/{part}", change)
+    after = rewritten(after.path, "xl/workbook.xml", _protected)
+    units = told(before, after)
+    assert set(units) == {"note at S!B2", "workbook: protection"}
+
+    for label, text in (("note at S!B2", "one"), ("workbook: protection", "two")):
+        made = without(before, after, tmp_path / "o.xlsx", label)
+        assert opened(made)["S"]["B2"].comment.text == text
+        assert _boxes(made) == _boxes(before.path if text == "one" else after.path)
 
 
 # --- places -------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ import pytest
 from openpyxl.comments import Comment
 
 from backshop.formats import FormatError
+from backshop.formats.package.guard import parse_xml
 from backshop.formats.protocol import Source
 from backshop.formats.xlsx.annotation.note_box import Boxes
 from backshop.formats.xlsx.book.format_name import NAMES, format_code, is_code
@@ -319,6 +320,18 @@ def test_other_notes_keep_their_bytes(noted, tmp_path):
     shapes = [[data[slice(*span)] for span in Boxes(data).shapes()] for data in boxes]
     assert shapes[1][:2] == shapes[0][:2]  # A1 and, with another text, B2
     assert len(shapes[1]) == len(shapes[0]) == 3
+
+
+@pytest.mark.rule("F41.9")
+def test_several_notes_on_a_drawing_of_another_program_leave_it_well_formed(noted, tmp_path):
+    out = tmp_path / "out.xlsx"
+    ops = [{"op": "set_note", "sheet": "S", "cell": c, "text": "more"} for c in ("D9", "E9")]
+
+    edit(noted, out, *ops)
+
+    (boxes,) = members(out, r"(?i)\.vml$").values()
+    shapes = parse_xml(boxes).findall("{urn:schemas-microsoft-com:vml}shape")
+    assert len(shapes) == 5
 
 
 @pytest.mark.rule("F41.9", "F23.7")

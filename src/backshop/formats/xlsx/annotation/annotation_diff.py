@@ -65,7 +65,8 @@ class AnnotationDiff:
             if said(old.get(place)) != said(new.get(place))
         ]
         changed = {place for place, _, _ in found}
-        is_same = self._around_boxes(0, changed) == self._around_boxes(1, changed)
+        old_boxes, new_boxes = (self._other_boxes(side, changed) for side in (0, 1))
+        is_same = old_boxes == new_boxes or old_boxes.parted() == new_boxes.parted()
         return found if is_same else None
 
     def _is_plain(self, side: int) -> bool:
@@ -99,13 +100,12 @@ class AnnotationDiff:
             return None
         return self.books[side].package.rel_part(part, rel_id(element) or "")
 
-    def _around_boxes(self, side: int, changed: set[Place]) -> tuple[bytes, tuple[bytes, ...]]:
-        """Return what stands on the drawing of the boxes beside those of changed notes."""
+    def _other_boxes(self, side: int, changed: set[Place]) -> Boxes:
+        """Return the drawing without the boxes of changed notes; none is as an empty one."""
         part = self._box_part(side)
         if part is None:
-            return b"", ()
-        rest = Boxes(self.books[side].package.read(part)).without_all(changed)
-        return rest.parted() if any(rest.shapes()) else (b"", ())  # an empty drawing is none
+            return Boxes.empty(1)
+        return Boxes(self.books[side].package.read(part)).without_all(changed)
 
     # --- links ---------------------------------------------------------------------------------
 

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 
+from lxml import etree
+
 from backshop.formats.errors import fail
 from backshop.formats.package.child_span import ChildSpans
 from backshop.formats.package.guard import Element, parse_xml
@@ -22,7 +24,6 @@ from ..syntax.address import cell_name, parse_cell
 Place = tuple[int, int]
 THREAD = "tc="  # how the author of a thread's stand-in begins
 _ATTRIBUTE = rb"(\s%s\s*=\s*)(\"[^\"]*\"|'[^']*')"
-_REF = re.compile(rb"\sref\s*=\s*[\"']([^\"']*)[\"']")
 _PREFIX = re.compile(rb"[<\s/]([\w.\-]+):[\w.\-]+(?==|[\s/>])")
 _LOOK = (
     '<{p}rPr><{p}sz val="9"/><{p}color indexed="81"/><{p}rFont val="Tahoma"/>'
@@ -62,7 +63,7 @@ def notes_in(root: Element) -> Iterator[Note]:
                 place,
                 authors[int(number)] if known else "",
                 "" if said is None else _text(said),
-                b"" if said is None else canonical_element(said),
+                b"" if said is None else canonical_element(_alone(said)),
             )
 
 
@@ -75,6 +76,22 @@ def _text(element: Element) -> str:
         if not any(local(above) == "rPh" for above in one.iterancestors())
     )
     return "".join(pieces)
+
+
+def _alone(said: Element) -> Element:
+    """Return the text of a note without prefixes and namespaces of the list it stands in."""
+    space = etree.QName(said).namespace
+    holder = etree.fromstring(f'<comment xmlns="{space}"/>' if space else "<comment/>")
+    _copy(said, holder)
+    return holder[0]
+
+
+def _copy(element: Element, parent: Element) -> None:
+    attributes = {str(key): str(value) for key, value in element.attrib.items()}
+    copy = etree.SubElement(parent, element.tag, attributes)
+    copy.text, copy.tail = element.text, element.tail
+    for one in element.iterchildren("*"):
+        _copy(one, copy)
 
 
 def threads_of(book: Book, sheet: Sheet) -> dict[Place, list[str]]:
@@ -189,20 +206,27 @@ class CommentList:
         made = spans.with_child(said, 0) if at is None else spans.replaced(at, said)
         return made if author is None else with_attribute(made, b"authorId", b"%d" % author)
 
-    def adopted(self, comment: bytes, author: int) -> bytes:
-        """Return a comment of another list so that it means the same here.
+    def adopted(self, place: Place, theirs: CommentList, author: int) -> bytes:
+        """Return the comment of a cell in another list so that it means the same here.
 
         What only newer programs say of it goes where this list does not know their words.
         """
+        comment = theirs.find(place)
+        assert comment is not None, "the note was read from there"
         if not _declared(self.data, comment):
-            spans = ChildSpans.of(comment)
-            pieces = (spans.child(at) for at in range(len(spans.spans)))
-            said = next((one for one in pieces if _name(one) == b"text"), b"")
-            ref = _REF.search(comment[: comment.index(b">")])
-            p = self._prefix
-            tag = b'<%scomment ref="%s" authorId="0">' % (p, ref[1] if ref else b"")
+            said, p = theirs._said_alone(place), self._prefix
+            tag = b'<%scomment ref="%s" authorId="0">' % (p, cell_name(*place).encode())
             comment = tag + said + b"</%scomment>" % p
         return with_attribute(comment, b"authorId", b"%d" % author)
+
+    def _said_alone(self, place: Place) -> bytes:
+        """Return the text of a cell's comment with the namespaces it needs."""
+        listed = children(child(parse_xml(self.data), "commentList"), "comment")
+        found = next(one for one in listed if parse_cell(one.get("ref") or "") == place)
+        said = child(found, "text")
+        if said is None:
+            return b""
+        return etree.tostring(_alone(said), encoding="UTF-8", xml_declaration=False)
 
     def text_of(self, comment: bytes) -> str:
         """Return the words of a comment of this list."""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterator
 from dataclasses import dataclass
 
-from backshop.formats.errors import fail
+from backshop.formats.errors import FormatError, fail
+from backshop.formats.package.guard import Element, parse_xml
 
+from ..book.workbook import local
 from ..syntax.address import MAX_COL, MAX_ROW
 
 Place = tuple[int, int]
@@ -24,6 +27,11 @@ _TYPE = re.compile(
     rb"<%sshapetype\b[^>]*\sid\s*=\s*[\"']_x0000_t202[\"'].*?</%sshapetype\s*>" % (_NS, _NS), re.S
 )
 _BLOCK = re.compile(rb"<%sidmap\b[^>]*\sdata\s*=\s*[\"']([0-9, ]*)[\"']" % _NS)
+_ROOT = re.compile(rb"<[^\s<>/!?][^>]*>")
+_NAME = re.compile(rb"<[^\s<>/]+")
+_DECLARED = re.compile(rb"\sxmlns(?::([\w.\-]+))?\s*=\s*[\"']([^\"']*)[\"']")
+_USED_TYPE = re.compile(rb"\stype\s*=\s*[\"']#([^\"']*)[\"']")
+_OF_NOTES = "_x0000_t202"  # the type of all boxes of notes, which every program writes anew
 _SPACES = {
     "v": "urn:schemas-microsoft-com:vml",
     "o": "urn:schemas-microsoft-com:office:office",
@@ -126,21 +134,33 @@ class Boxes:
             raise fail("corrupt_file", "the drawing of the notes breaks off")
         return Boxes(self.data[: end.start()] + kind + shape + self.data[end.start() :])
 
-    def takes(self, shape: bytes) -> bool:
-        """Whether the names of elements of a shape mean the same here."""
-        used = {name for name in _SPACES if b"<%s:" % name.encode() in shape}
-        return bool(used) and all(self._declares(name) for name in used)
+    def adopted(self, shape: bytes, theirs: Boxes) -> bytes:
+        """Return a shape of another drawing so that its names of elements mean the same here."""
+        end = shape.index(b">")
+        own, here, there = _spaces(shape[:end]), self._declared(), theirs._declared()
+        said = b"".join(
+            b' xmlns%s="%s"' % (b":" + prefix if prefix else b"", space)
+            for prefix, space in {b"": b"", **there}.items()
+            if prefix not in own
+            and here.get(prefix, b"") != space
+            and (not prefix or prefix + b":" in shape)
+        )
+        name = _NAME.match(shape)
+        assert name is not None, "a shape begins with its tag"
+        return shape[: name.end()] + said + shape[name.end() :]
 
-    def _declares(self, prefix: str) -> bool:
-        said = _SPACES[prefix]
-        return any(f"xmlns:{prefix}={q}{said}{q}".encode() in self.data for q in "\"'")
+    def _declared(self) -> dict[bytes, bytes]:
+        """Return the namespaces that hold for the whole drawing, by their prefixes."""
+        root = _ROOT.search(self.data)
+        return _spaces(root[0]) if root else {}
 
     def _spaces(self) -> str:
         """Return the namespaces that the drawing does not declare."""
+        known = self._declared()
         return "".join(
             f' xmlns:{prefix}="{said}"'
             for prefix, said in _SPACES.items()
-            if not self._declares(prefix)
+            if known.get(prefix.encode()) != said.encode()
         )
 
     def _id(self, span: tuple[int, int]) -> bytes:
@@ -161,15 +181,28 @@ class Boxes:
                 at = end
         return Boxes(b"".join([*pieces, self.data[at:]]))
 
-    def parted(self) -> tuple[bytes, tuple[bytes, ...]]:
-        """Return what stands around the shapes, and these whatever their order and numbers."""
-        spans = list(self.shapes())
-        found = []
-        for start, end in spans:
+    def parted(self) -> tuple[Hashable, Counter[Hashable]]:
+        """Return what stands around the shapes, and these whatever their order and numbers.
+
+        Programs spell the same drawing in many ways; two are the same that mean the same.
+        """
+        shapes, types = [], set()
+        for start, end in self.shapes():
             shape = self.data[start:end]
             tag = shape.index(b">")
-            found.append(_ID.sub(b"", shape[:tag], count=1) + shape[tag:])
-        return Boxes(self.without_ids(self.ids()).data).without_type(), tuple(sorted(found))
+            types.update(_USED_TYPE.findall(shape[:tag]))
+            numberless = _ID.sub(b"", shape[:tag], count=1) + shape[tag:]
+            shapes.append(_meaning(Boxes(b"").adopted(numberless, self)))
+        return self._around(types), Counter(shapes)
+
+    def _around(self, types: set[bytes]) -> Hashable:
+        """Return what is neither a shape, nor numbers of shapes, nor a type that none has."""
+        rest = Boxes(self.without_ids(self.ids()).data)
+        try:
+            root = parse_xml(rest.data)
+        except FormatError:
+            return rest.without_type()
+        return tuple(_tree(one) for one in root.iterchildren("*") if _is_shown(one, types))
 
     def without_type(self) -> bytes:
         """Return the drawing without what all boxes of notes have in common."""
@@ -192,6 +225,34 @@ def note_place(shape: bytes) -> Place | None:
     if row is None or col is None or not _NOTE.search(shape):
         return None
     return int(row[1]) + 1, int(col[1]) + 1
+
+
+def _spaces(tag: bytes) -> dict[bytes, bytes]:
+    """Return the namespaces that a tag declares, by their prefixes."""
+    return {prefix or b"": space for prefix, space in _DECLARED.findall(tag)}
+
+
+def _meaning(shape: bytes) -> Hashable:
+    """Return a shape in one spelling; its bytes where it is no XML."""
+    try:
+        return _tree(parse_xml(shape))
+    except FormatError:
+        return shape
+
+
+def _tree(element: Element) -> Hashable:
+    """Return an element whatever its prefixes, the order of its attributes and its indents."""
+    inner = ((_tree(one), (one.tail or "").strip()) for one in element if isinstance(one.tag, str))
+    attributes = frozenset((str(key), str(value)) for key, value in element.attrib.items())
+    return element.tag, attributes, (element.text or "").strip(), tuple(inner)
+
+
+def _is_shown(element: Element, types: set[bytes]) -> bool:
+    """Whether an element beside the shapes is more than numbers of theirs, or a type of theirs."""
+    if local(element) == "shapelayout":
+        return any(local(one) != "idmap" for one in element)
+    name = element.get("id") or ""
+    return local(element) != "shapetype" or (name != _OF_NOTES and name.encode() in types)
 
 
 def _anchor(place: Place, text: str) -> str:

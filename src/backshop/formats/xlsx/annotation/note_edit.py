@@ -92,24 +92,25 @@ class NoteEdit:
         made = listed.with_comment(place, listed.rewritten(before, number, text))
         self._package.put(part, made.data)
 
-    def bring(self, place: Place, author: str, comment: bytes, shape: bytes | None) -> None:
+    def bring(self, place: Place, author: str, theirs: CommentList, boxes: Boxes | None) -> None:
         """Put a note of another version of the workbook here, in the place of the cell's own."""
         part = self.ensured_comments()
         listed, number = self.list(part).with_author(author)
-        made = listed.with_comment(place, listed.adopted(comment, number))
+        made = listed.with_comment(place, listed.adopted(place, theirs, number))
         self._package.put(part, made.data)
         text = listed.text_of(made.find(place) or b"")
-        if shape is not None or self._shape(place) is None:
-            self._put_box(place, shape, text)
+        if (boxes and boxes.find(place)) or self._shape(place) is None:
+            self._put_box(place, boxes, text)
 
     def _shape(self, place: Place) -> bytes | None:
         return Boxes(self._package.read(self.boxes)).shape(place) if self.boxes else None
 
-    def _put_box(self, place: Place, shape: bytes | None, text: str) -> None:
+    def _put_box(self, place: Place, theirs: Boxes | None, text: str) -> None:
         part = self._ensured_boxes()
         boxes = Boxes(self._package.read(part)).without(place)
-        if shape is not None and boxes.takes(shape):
-            boxes = boxes.with_shape(shape)
+        shape = theirs.shape(place) if theirs else None
+        if theirs and shape is not None:
+            boxes = boxes.with_shape(boxes.adopted(shape, theirs))
         else:
             boxes = boxes.with_note(place, text)
         self._package.put(part, boxes.data)

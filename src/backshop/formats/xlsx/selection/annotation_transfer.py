@@ -44,14 +44,14 @@ class AnnotationTransfer:
             self._notes.remove(place)
             return
         parts = self._other.sheet_rels(self._twin, "comments")
-        comment = CommentList(self._other.package.read(parts[0])).find(place)
-        assert comment is not None, "the note was read from there"
-        self._notes.bring(place, note.author, comment, self._shape(place))
+        listed = CommentList(self._other.package.read(parts[0]))
+        self._notes.bring(place, note.author, listed, self._boxes())
 
-    def _shape(self, place: tuple[int, int]) -> bytes | None:
+    def _boxes(self) -> Boxes | None:
+        """Return the drawing of the other version's notes."""
         xml = self._other.xml(self._twin)
         element = child(xml.frame(), "legacyDrawing") if xml is not None else None
         if element is None or self._twin.part is None:
             return None
         part = self._other.package.rel_part(self._twin.part, rel_id(element) or "")
-        return Boxes(self._other.package.read(part)).shape(place) if part else None
+        return Boxes(self._other.package.read(part)) if part else None
