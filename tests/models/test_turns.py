@@ -181,6 +181,16 @@ def test_text_cut_by_its_length_is_continued_once():
 
 
 @pytest.mark.rule("W9.4")
+def test_text_that_fills_the_window_is_the_answer_as_far_as_it_came():
+    _, beside, response = attend(
+        said("one ", finish="length"), broken("context_length"), purpose="summary", tools=()
+    )
+
+    assert (response.text, response.finish_reason) == ("one ", "length")
+    assert "".join(beside.text) == "one "
+
+
+@pytest.mark.rule("W9.4")
 def test_a_call_cut_by_its_length_is_answered_and_the_loop_goes_on():
     adapter, beside, response = attend(broken("length"), look("b"), look(7), said("done"))
 

@@ -76,6 +76,29 @@ def test_an_answer_and_its_changes_reach_the_draft_in_one_turn(compat):
     assert (counters["proposals_generated"], counters["proposals_applied"]) == (1, 1)
 
 
+@pytest.mark.rule("W9.4", "W6.12")
+def test_an_answer_that_is_cut_by_its_length_is_complete_and_a_notice_says_so(compat):
+    reply = {"when": {"purpose": "reply"}}
+    compat.play(
+        [
+            {**reply, "respond": {"text": "One and", "finish": "length"}},
+            {**reply, "respond": {"error": "context_length"}},
+        ]
+    )
+
+    done = compat.ask("Hello", mode="ask")
+
+    assert (done["status"], compat.answer()["text"]) == ("complete", "One and")
+    notice = next(
+        one
+        for one in compat.call("WorkshopGetConversation")["messages"]
+        if one.get("event_kind") == "notice"
+    )
+    assert notice["metadata"]["reason"] == "answer_cut"
+    assert "stops in the middle" in notice["metadata"]["text"]
+    assert done["warnings"] == [notice["metadata"]["text"]]
+
+
 @pytest.mark.rule("F24.11")
 @pytest.mark.parametrize(("recalculate", "shown"), [(True, "2\t4"), (False, "2\t{=A1*2}")])
 def test_a_setting_leaves_formulas_of_proposals_to_the_spreadsheet_program(

@@ -460,6 +460,8 @@ def _facts(done: Answer) -> None:
         click.echo()
     for line in fact_lines(done.facts_lines, done.facts_first):
         click.echo(line)
+    for one in done.warnings:
+        click.echo(f"note: {clean(one)}")
 
 
 def _line() -> str:

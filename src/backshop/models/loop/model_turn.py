@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from backshop.base.limits import CHARS_PER_TOKEN
 from backshop.prompts import LimitReached, RunLimits, Session, ToolInvoked
 
-from ..errors import BadResponse, LoopDetected
+from ..errors import BadResponse, ContextExhausted, LoopDetected
 from ..ledger.usage import image_tokens
 from ..messages import FinishReason, Message, Role, ToolCall, ToolChoice, ToolSpec
 from .observer import Attendant, Called
@@ -205,7 +205,12 @@ class Turns:
             Message(role=Role.ASSISTANT, text=answer.text, provider_state=answer.state),
             Message(role=Role.USER, text=CONTINUE),
         )
-        return self._try(messages, choice) or ModelAnswer(finish=FinishReason.LENGTH)
+        try:
+            return self._try(messages, choice) or ModelAnswer(finish=FinishReason.LENGTH)
+        except PromptEvaluationError as error:
+            if error.code != ContextExhausted.code:
+                raise
+            return ModelAnswer(finish=FinishReason.LENGTH)  # it filled the window; it stays
 
     def _try(self, messages: list[Message], choice: ToolChoice) -> ModelAnswer | None:
         """Return an answer that says something, or None."""

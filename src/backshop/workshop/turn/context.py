@@ -14,6 +14,7 @@ from backshop.bench import Author, Source, stream_of
 from backshop.models import (
     WINDOW_FULL,
     CallRunning,
+    FinishReason,
     LoopGuard,
     ModelAdapter,
     PromptEvaluationError,
@@ -297,7 +298,10 @@ class TurnContext:
         declared = Declared()
         for _ in range(WINDOWS_MAX):
             ended = self._asked(asked, allowance, declared)
-            if ended.response.finish_reason != WINDOW_FULL:
+            finish = ended.response.finish_reason
+            if finish == FinishReason.LENGTH.value:
+                self._notice("answer_cut", ANSWER_CUT, f"{self.turn_id}:{asked.key}:{asked.step}")
+            if finish != WINDOW_FULL:
                 return ended
             found = calls_told(self.book, self.state(), self.turn_id, first, self._window)
             asked = replace(asked, artifacts=replace(asked.artifacts, found=found))
@@ -523,6 +527,10 @@ ANEW = (
 CALL_TOLD_CHARS = 400
 CALLS_TOLD_SHARE = 0.1
 WINDOWS_MAX = 5
+ANSWER_CUT = (
+    "An answer of the model stops in the middle: it was as long as the model may answer. "
+    "Ask it to go on, or ask for less at once."
+)
 NO_PHASE = Phase(PhaseKey.SUMMARY, frozenset(), 1)
 """Of prompts that have no tools."""
 WINDOW_TOO_SMALL = Problem(

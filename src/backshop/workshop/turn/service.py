@@ -58,6 +58,19 @@ def anybody(user: UserId | None) -> None:
     """Let everybody have as many as they like."""
 
 
+def _noticed(known: WorkshopState, turn: Turn) -> tuple[str, ...]:
+    """Return what a turn's notices say, in their order."""
+    later = (one.started_ms for one in known.turns.values() if one.started_ms > turn.started_ms)
+    end = min(later, default=None)
+    return tuple(
+        str(one.metadata["text"])
+        for one in sorted(known.records.values(), key=lambda one: one.seq)
+        if one.event_kind == "notice"
+        and turn.started_ms <= one.created_ms
+        and (end is None or one.created_ms < end)
+    )
+
+
 class Turns:
     """Runs turns of every bench of one home."""
 
@@ -441,6 +454,7 @@ class Turns:
             turn_id=turn_id,
             run_id=turn.run_id,
             status=turn.status,
+            warnings=_noticed(known, turn),
         )
 
     # ------------------------------------------------------------ stop
