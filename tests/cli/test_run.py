@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 
 import pytest
 from tests.rails.workflows import LOOP_CONTROL, flow, step
@@ -51,6 +52,81 @@ def test_a_run_by_hand_from_start_to_end(backshop):
     assert f"then: backshop run continue {ref} --artifact '{{" in second[1]
     assert done[1].endswith("complete\n")
     assert "blocked_attempt" in graph[1]
+
+
+def proposed(said):
+    """The words of the command that is proposed for the pending step."""
+    line = next(one for one in said.splitlines() if one.startswith("then: backshop "))
+    return shlex.split(line.removeprefix("then: backshop "))
+
+
+BRANCHES = flow(
+    step("one", prompt="Set the context key `difference` to none or large."),
+    step("two", runCondition={"var": "difference", "equals": "large"}, **LOOP_CONTROL),
+    step("three", requireConfirmation={"kind": "human_approval"}),
+    name="user.branches",
+)
+BLANK_KEY = '{"difference": "<the value of difference>"}'
+BLANK_NOTES = "<what you did in this step>"
+
+
+@pytest.mark.rule("S4.13", "R8.33", "R8.42")
+def test_a_proposed_command_is_a_form_that_passes_no_step_unfilled(backshop, tmp_path):
+    (tmp_path / "home" / "workflows" / "user.branches.json").write_text(json.dumps(BRANCHES))
+    begun = backshop("run", "start", "user.branches")[1]
+    ref = begun.split()[1]
+    first = proposed(begun)
+    copied = backshop(*first)
+    large = '{"difference": "large"}'
+    dots = [
+        backshop("run", "continue", ref, "--notes", notes, "--context", context)
+        for notes, context in (("…", large), ("...", large), ("x", '{"difference": "<…>"}'))
+    ]
+    second = backshop("run", "continue", ref, "--notes", "Compared.", "--context", large)
+    again = backshop(*proposed(second[1]))
+    stop = '{"kind": "wr.loop_control", "decision": "stop"}'
+    third = backshop("run", "continue", ref, "--artifact", stop)
+    waits = backshop("run", "continue", ref, "--notes", "Paid.")
+    still = backshop(*proposed(waits[1]))
+
+    assert first == ["run", "continue", ref, "--context", BLANK_KEY, "--notes", BLANK_NOTES]
+    assert [copied[0], *(code for code, _ in dots), again[0], waits[0], still[0]] == [1] * 7
+    assert "One [one]" in copied[1]
+    assert copied[1].count("still the placeholder") == 2
+    assert proposed(second[1])[3:] == [
+        "--artifact",
+        '{"kind": "wr.loop_control", "decision": "<continue|stop>"}',
+    ]
+    assert third[0] == 0
+    assert proposed(waits[1]) == ["run", "continue", ref, "--done"]
+    assert "Three [three]" in still[1]
+
+
+@pytest.mark.rule("S4.13")
+def test_a_fork_proposes_the_command_that_branches(backshop):
+    ref = backshop("run", "start", "user.flow")[1].split()[1]
+    backshop("run", "continue", ref, "--notes", "did one")
+    root = json.loads(backshop("run", "graph", ref, "--json")[1])["nodes"][0]["nodeId"]
+    words = proposed(backshop("run", "fork", root)[1])
+    words[-1] = "did one otherwise"
+
+    assert words[3] == "--ack"
+    assert "Two [two]" in backshop(*words)[1]
+    assert json.loads(backshop("run", "graph", ref, "--json")[1])["branches"] == 2
+
+
+@pytest.mark.rule("R8.33")
+def test_a_placeholder_is_no_answer_of_a_person(backshop, tmp_path):
+    wanted = {"id": "where", "reason": "needs_user_artifact", "prompt": "Where?"}
+    asking = flow(step("one", userInputs=[wanted]), name="user.ask")
+    (tmp_path / "home" / "workflows" / "user.ask.json").write_text(json.dumps(asking))
+    ref = backshop("run", "start", "user.ask")[1].split()[1]
+    answered = ("run", "answer", ref, "provided", "--input", "where", "--summary")
+
+    blank, given = backshop(*answered, "<the person's answer>"), backshop(*answered, "here")
+
+    assert (blank[0], given[0]) == (1, 0)
+    assert "still the placeholder" in blank[1]
 
 
 @pytest.mark.rule("S4.2", "S4.1")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -220,7 +220,9 @@ def fork(door: Door, node_id: str) -> None:
     from backshop.rails import Studio  # loaded when needed (S2.4)
     from backshop.rails import studio_requests as requests
 
-    door.ask(Studio.run_fork, requests.NodeGet(node_id=node_id), _step)
+    with door.shop() as shop:
+        found = shop.ask(Studio.run_fork, requests.NodeGet(node_id=node_id))
+        door.show(found, partial(_step, ack=_read(found).ack_token))  # RUN alone is its newest step
 
 
 @run.command()
@@ -363,7 +365,7 @@ def _is_token(text: str) -> bool:
     return ".v" in text  # ids and resume refs have no dots
 
 
-def _read(answer: dict[str, object]) -> answers.Execution:
+def _read(answer: Mapping[str, object]) -> answers.Execution:
     """Return an answer as it is recorded, to be read."""
     from backshop.rails import answers  # loaded by now (S2.4)
 
@@ -379,7 +381,9 @@ def _with_context(answer: dict[str, object], node: run_view.NodePage | None) -> 
     return {**answer, "handedIn": {**known, "context": dict(node.handed_context)}}
 
 
-def _step(recorded: dict[str, object], node: run_view.NodePage | None = None) -> str:
+def _step(
+    recorded: Mapping[str, object], node: run_view.NodePage | None = None, ack: str | None = None
+) -> str:
     answer = _read(recorded)
     place = answer.session
     lines = [f"{place.workflow_id}  {place.resume_ref}"]
@@ -402,16 +406,28 @@ def _step(recorded: dict[str, object], node: run_view.NodePage | None = None) ->
         return "\n".join([*lines, "complete"])
     lines += ["", f"{clean(pending.title)} [{pending.step_id}]", ""]
     lines += [clean_lines(pending.prompt.rstrip("\n"))]
-    lines += ["", f"then: backshop run continue {place.resume_ref} {_handing(pending)}"]
+    form = " ".join((*(("--ack", ack) if ack else ()), *_form(answer)))
+    lines += ["", f"then: backshop run continue {place.resume_ref} {form}".rstrip()]
+    lines += ["      with every <…> replaced: no step takes one for an answer"] * ("<" in form)
     return "\n".join(lines)
 
 
-def _handing(pending: answers.PendingStep) -> str:
-    """Return the options that hand in what the step has to have."""
-    contract = pending.output_contract
-    if contract is None or not contract.required:
-        return "--notes '…'"
-    return f"--artifact {word(json.dumps(contract.example, ensure_ascii=False))}"
+def _form(answer: answers.Execution) -> Iterator[str]:
+    """Yield the options that make the suggested call, blanks as they are (S4.13)."""
+    call = answer.next_call.arguments if answer.next_call else {}
+    if "ackToken" not in call:
+        return  # nothing that is handed in now would help
+    output = call.get("output")
+    asked = output if isinstance(output, Mapping) else {}
+    artifacts = asked.get("artifacts")
+    if context := call.get("context"):
+        yield f"--context {word(_json(context))}"
+    if notes := asked.get("notesMarkdown"):
+        yield f"--notes {word(str(notes))}"
+    for one in artifacts if isinstance(artifacts, list | tuple) else ():
+        yield f"--artifact {word(_json(one))}"
+    if not context and not asked:
+        yield "--done"
 
 
 def _by_hand(fix: str, ref: str) -> str:
