@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
@@ -19,6 +20,7 @@ OLD, NEW, THEIRS = b"old\n", b"old\nand new\n", b"theirs\n"
 HAMMER = """
 import sys
 from pathlib import Path
+from typing import BinaryIO
 name, rounds = Path(sys.argv[1]), int(sys.argv[2])
 print("on", flush=True)
 for number in range(rounds):
@@ -183,7 +185,7 @@ def test_a_file_opened_to_write_before_the_exchange_goes_back(folder, tmp_path, 
 def test_who_opened_the_new_content_while_it_was_there_for_a_moment_writes_into_what_stays(
     folder, tmp_path, monkeypatch
 ):
-    real, opened = file_name.exchange_in, []
+    real, opened = file_name.exchange_in, list[BinaryIO]()
 
     def busy(handle, one, two):
         if not opened:
