@@ -12,7 +12,7 @@ from backshop import __version__
 from backshop.base.errors import BackshopError, ValidationFailed
 from backshop.base.progress import watched
 
-from .door import Door, DoorGroup
+from .door import OF_PROJECT, Door, DoorGroup
 from .progress import Bar
 
 LAZY = {
@@ -200,6 +200,8 @@ def _report(error: Exception, state: Door) -> None:
             told = told.replace(name, way)
         click.echo(f"  next: {told}", err=True)
     code = details.get("error_code") or details.get("code")
+    if code == "WORKFLOW_NOT_FOUND" and state.project_left_out:
+        click.echo(f"  next: {OF_PROJECT}", err=True)
     reason = details.get("reason")
     known = WAYS | ({"open_settings": SETTINGS[code]} if code in SETTINGS else {})
     if reason in CONFIRMED:  # the code alone stands for several things to agree to

@@ -27,6 +27,7 @@ from .door import (
     read_text,
     table,
     word,
+    workspace_option,
 )
 
 if TYPE_CHECKING:
@@ -48,7 +49,6 @@ _SENT = {  # how an agent is told to send something, and the option that gives i
     re.compile(r"[Ss]end context = (\{.+\})(?=, (?:the|every) <)"): "--context",
 }
 _CONTEXT_CHARS = 280
-_FOLDER = click.Path(path_type=Path, file_okay=False, exists=True)
 
 
 class Json(click.ParamType[Any]):
@@ -91,7 +91,7 @@ def run() -> None:
 @click.argument("workflow_id", metavar="WORKFLOW")
 @click.option("--goal", help="What the run is for.")
 @click.option("--context", type=Json(), help="External inputs, a JSON object.")
-@click.option("--workspace", type=_FOLDER, help="The project it is about.")
+@workspace_option("The project it is about; its own workflows count.")
 @click.option("--session", "session_token", help="Join the session of this sessionToken.")
 @_mode_options
 @pass_door
