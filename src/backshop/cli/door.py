@@ -228,7 +228,7 @@ def door(ctx: click.Context) -> Door:
 pass_door = click.make_pass_decorator(Door, ensure=True)
 
 
-def remember_bench(ctx: click.Context, _: click.Parameter, value: str) -> str:
+def remember_bench(ctx: click.Context, _: click.Parameter, value: str | None) -> str | None:
     """Keep the workbench as it was typed, for commands that a refusal proposes (S4.8)."""
     door(ctx).bench = value
     return value

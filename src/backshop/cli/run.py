@@ -49,6 +49,10 @@ _SENT = {  # how an agent is told to send something, and the option that gives i
     re.compile(r"[Ss]end context = (\{.+\})(?=, (?:the|every) <)"): "--context",
 }
 _CONTEXT_CHARS = 280
+_OPEN = ("in_progress", "dormant")
+_OPEN_TURN = (
+    "The run of a turn that failed or paused stays open: `backshop retry BENCH` takes it up again."
+)
 
 
 class Json(click.ParamType[Any]):
@@ -467,7 +471,10 @@ def _runs(found: runs_view.RunsFound) -> str:
         (one.resume_ref, one.status, one.agent or "", one.last_activity, one_line(one.title or ""))
         for one in found.runs
     ]
-    return table(rows, ("run", "status", "agent", "last activity", "title"))
+    shown = table(rows, ("run", "status", "agent", "last activity", "title"))
+    if any(one.driver == "builtin" and one.status in _OPEN for one in found.runs):
+        shown += f"\n{_OPEN_TURN}"
+    return shown
 
 
 def _waiting(found: studio_answers.WaitingListed) -> str:
