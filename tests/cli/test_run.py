@@ -6,7 +6,7 @@ import json
 import shlex
 
 import pytest
-from tests.rails.workflows import LOOP_CONTROL, flow, step
+from tests.rails.workflows import LOOP_CONTROL, flow, loop, step
 
 from backshop.cli import main
 
@@ -115,6 +115,36 @@ def test_a_fork_proposes_the_command_that_branches(backshop):
     assert json.loads(backshop("run", "graph", ref, "--json")[1])["branches"] == 2
 
 
+@pytest.mark.rule("S4.15", "S4.8")
+def test_a_refusal_of_a_workflow_command_is_in_words_of_the_terminal(backshop, tmp_path):
+    each = {"type": "forEach", "items": "lines", "itemVar": "line"}
+    over = flow(loop("each", step("look", prompt="{{line}}"), **each), name="user.over")
+    (tmp_path / "home" / "workflows" / "user.over.json").write_text(json.dumps(over))
+    ref = backshop("run", "start", "user.flow")[1].split()[1]
+    run = [backshop("run", verb, ref)[1] for verb in ("branch", "fork")]
+    gone = backshop("run", "branch", "node_zzz")[1]
+    unknown = backshop("run", "start", "nothing.like.it")[1]
+    lacking = backshop("run", "start", "user.over")[1]
+    said = "".join((*run, gone, unknown, lacking))
+
+    assert all(f"`backshop run graph {ref}` lists the nodes" in one for one in run)
+    assert "next: Run `backshop session resume` to find the work, or `backshop run start`" in gone
+    assert "error: the step that is named is not in this store" in gone
+    assert "Run `backshop workflow list` to see what there is." in unknown
+    assert 'Run `backshop run start` again and give --context \'{"lines": "<a list>"}\'' in lacking
+    assert not [one for one in ("_workflow", "resume_session", "token") if one in said]
+
+
+@pytest.mark.rule("S4.7", "R7.18")
+def test_earlier_work_is_said_to_be_meant_in_words_people_know(backshop):
+    backshop("run", "start", "user.flow", "--goal", "Paint the shed")
+    recent, strange = backshop("session", "resume"), backshop("session", "resume", "boat")
+
+    assert recent[1].splitlines()[0].startswith("work ")
+    assert "only recent" in recent[1]
+    assert strange[1].startswith("nothing has these words; what is recent:\nwork ")
+
+
 @pytest.mark.rule("R8.33")
 def test_a_placeholder_is_no_answer_of_a_person(backshop, tmp_path):
     wanted = {"id": "where", "reason": "needs_user_artifact", "prompt": "Where?"}
@@ -145,7 +175,7 @@ def test_sessions_are_found_exported_imported_and_deleted(backshop, tmp_path):
     missing = backshop("session", "show", session)
 
     assert "Tidy up" in listed[1]
-    assert "matched identity" in resumed[1]
+    assert "words of its title, goal or workflow" in resumed[1]
     assert wrote == (0, f"wrote {file}\n")
     assert moved == (0, f"{session}\n")
     assert "user.flow" in shown[1]

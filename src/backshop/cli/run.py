@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -14,7 +13,7 @@ import click
 from backshop.base.acting import acting
 from backshop.base.canon import parse
 from backshop.base.codec import decode, encode
-from backshop.base.errors import BackshopError
+from backshop.base.errors import BackshopError, ValidationFailed
 
 from .door import (
     Door,
@@ -29,6 +28,7 @@ from .door import (
     word,
     workspace_option,
 )
+from .spoken import advice
 
 if TYPE_CHECKING:
     from backshop.app import Backshop
@@ -43,11 +43,6 @@ if TYPE_CHECKING:
 
 _MODES = ("guided", "full_auto_stop_on_user_deps", "full_auto_never_stop")
 _RISKS = ("conservative", "balanced", "aggressive")
-_SENT = {  # how an agent is told to send something, and the option that gives it (R7)
-    re.compile(r"[Ss]end output\.artifacts = \[(.+)\](?=, every <)"): "--artifact",
-    re.compile(r'[Ss]end output = \{"notesMarkdown": "(.+)"\}(?=, the <)'): "--notes",
-    re.compile(r"[Ss]end context = (\{.+\})(?=, (?:the|every) <)"): "--context",
-}
 _CONTEXT_CHARS = 280
 _OPEN = ("in_progress", "dormant")
 _OPEN_TURN = (
@@ -224,6 +219,7 @@ def fork(door: Door, node_id: str) -> None:
     from backshop.rails import Studio  # loaded when needed (S2.4)
     from backshop.rails import studio_requests as requests
 
+    _require_node(node_id)
     with door.shop() as shop:
         found = shop.ask(Studio.run_fork, requests.NodeGet(node_id=node_id))
         door.show(found, partial(_step, ack=_read(found).ack_token))  # RUN alone is its newest step
@@ -238,6 +234,7 @@ def branch(door: Door, node_id: str, note: str | None) -> None:
     from backshop.rails import Studio
     from backshop.rails import studio_requests as requests
 
+    _require_node(node_id)
     request = decode(requests.RunBranch, given(nodeId=node_id, note=note))
     door.ask(
         Studio.run_branch,
@@ -359,6 +356,16 @@ def _place(shop: Backshop, run_ref: str) -> str:
     return run_ref if _is_token(run_ref) else resume_ref(shop.rails.run_id(run_ref))
 
 
+def _require_node(text: str) -> None:
+    """Refuse what is no node, such as a run, and say where nodes are found."""
+    if not text.startswith("node_"):
+        raise ValidationFailed(
+            f"{text[:80]!r} is no node",
+            reason="bad_params",
+            hints=(f"`backshop run graph {word(text[:80])}` lists the nodes of a run, node_…",),
+        )
+
+
 def _run_id(shop: Backshop, run_ref: str) -> str:
     if not _is_token(run_ref):
         return shop.rails.run_id(run_ref)
@@ -398,7 +405,7 @@ def _step(
     for blocker in answer.blockers or ():
         lines += [f"blocked: {clean(blocker.message)}"]
         if blocker.suggested_fix:
-            lines += [f"  fix: {clean(_by_hand(blocker.suggested_fix, place.resume_ref))}"]
+            lines += [f"  fix: {clean(advice(blocker.suggested_fix, place.resume_ref))}"]
     if answer.preferences.wished:
         lines += [f"the agent asks for: {', '.join(map(str, answer.preferences.wished.values()))}"]
     lines += [f"warning: {clean(one.message)}" for one in answer.warnings]
@@ -432,14 +439,6 @@ def _form(answer: answers.Execution) -> Iterator[str]:
         yield f"--artifact {word(_json(one))}"
     if not context and not asked:
         yield "--done"
-
-
-def _by_hand(fix: str, ref: str) -> str:
-    """Return what an agent is told to send as a person at the terminal gives it (S4.8)."""
-    for wanted, option in _SENT.items():
-        if found := wanted.search(fix):
-            fix = fix.replace(found[0], f"give {option} {word(found[1])}")
-    return fix.replace("with the tokens of this answer", f"to `backshop run continue {ref}`")
 
 
 def _output_text(one: session_view.OutputRow) -> str:
