@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import urllib.request
@@ -118,6 +119,21 @@ def test_the_demo_is_made_once_and_kept(tmp_path, capsys):
     assert made[0]["workbench_id"] == made[1]["workbench_id"]
     assert len(made[0]["tasks"]) == 8
     assert state["model_id"] == "scripted:demo"
+
+
+@pytest.mark.rule("B18.1", "M15.6", "S4.8")
+def test_the_command_the_demo_names_makes_a_sample_it_can_work_on(tmp_path, capsys):
+    home = ["--home", str(tmp_path / "home")]
+    assert main(["demo", "--setup-only", *home]) == 0
+    assert main(["send", "Sample Workbench", "Sing me a song", *home]) == 0
+    [command] = set(re.findall(r"`backshop (demo [^`]+)`", capsys.readouterr().out))
+
+    assert main([*command.split(), "--json", *home]) == 0
+    made = json.loads(capsys.readouterr().out)
+    assert main(["send", made["workbench_id"], made["tasks"][-1]["prompt"], *home]) == 0
+
+    assert made["name"] == "Sample Workbench 2"
+    assert "I cannot work on your request" not in capsys.readouterr().out
 
 
 def _of(made):

@@ -216,3 +216,42 @@ def test_no_sdk_is_loaded_to_look_around(words):
     done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, timeout=60)
 
     assert done.returncode == 0, done
+
+
+@pytest.mark.rule("M15.11", "W16.1", "S4.8")
+def test_a_script_that_is_not_there_is_refused_where_a_model_is_chosen(run, capsys):
+    run("bench", "create", "My Papers")
+    refused = [
+        run("model", "use", name, *bench, code=1)
+        for name in ("scripted:dmo", "nobody:none")
+        for bench in ((), ("--bench", "My Papers"))
+    ]
+    near = {one["reason"]: one.get("hints") for one in refused[:2]}
+    assert main(["model", "use", "openai:gpt-5.2", "--bench", "My Papers"]) == 1
+    unusable = capsys.readouterr().err
+    run("config", "set", "model.default", "scripted:dmo")
+    assert main(["send", "My Papers", "hello"]) == 1
+    sent = capsys.readouterr().err
+
+    assert {(one["error_code"], one["reason"]) for one in refused} == {
+        ("VALIDATION_FAILED", "unknown_model")
+    }
+    assert near == {"unknown_model": ["scripted:demo", "scripted:echo"]}
+    assert "`backshop model use ID --bench 'My Papers'`" in unusable
+    assert "there is no script 'dmo'" in sent
+    assert run("run", "list")["runs"] == []
+
+
+@pytest.mark.rule("W13.2", "R5.9")
+def test_the_list_says_that_the_run_of_a_failed_turn_stays_open(tmp_path, capsys):
+    with Backshop.open(tmp_path / "home") as shop:
+        wire = shop.models.play("fails", [{"respond": {"error": "auth"}}])
+        bench = shop.workshop(shop.call("WorkbenchCreate", {"name": "X"})["workbench_id"])
+        bench.use_model("scripted:fails")
+        assert bench.send("Do it").status == "failed"
+    assert wire.requests
+    assert main(["run", "list", "--home", str(tmp_path / "home")]) == 0
+    listed = capsys.readouterr().out
+
+    assert "in_progress" in listed
+    assert "`backshop retry BENCH` takes it up again." in listed

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import shlex
 
 import pytest
-from tests.rails.workflows import LOOP_CONTROL, flow, step
+from tests.rails.workflows import LOOP_CONTROL, flow, loop, step
 
 from backshop.cli import main
 
@@ -53,6 +54,111 @@ def test_a_run_by_hand_from_start_to_end(backshop):
     assert "blocked_attempt" in graph[1]
 
 
+def proposed(said):
+    """The words of the command that is proposed for the pending step."""
+    line = next(one for one in said.splitlines() if one.startswith("then: backshop "))
+    return shlex.split(line.removeprefix("then: backshop "))
+
+
+BRANCHES = flow(
+    step("one", prompt="Set the context key `difference` to none or large."),
+    step("two", runCondition={"var": "difference", "equals": "large"}, **LOOP_CONTROL),
+    step("three", requireConfirmation={"kind": "human_approval"}),
+    name="user.branches",
+)
+BLANK_KEY = '{"difference": "<the value of difference>"}'
+BLANK_NOTES = "<what you did in this step>"
+
+
+@pytest.mark.rule("S4.13", "R8.33", "R8.42")
+def test_a_proposed_command_is_a_form_that_passes_no_step_unfilled(backshop, tmp_path):
+    (tmp_path / "home" / "workflows" / "user.branches.json").write_text(json.dumps(BRANCHES))
+    begun = backshop("run", "start", "user.branches")[1]
+    ref = begun.split()[1]
+    first = proposed(begun)
+    copied = backshop(*first)
+    large = '{"difference": "large"}'
+    dots = [
+        backshop("run", "continue", ref, "--notes", notes, "--context", context)
+        for notes, context in (("…", large), ("...", large), ("x", '{"difference": "<…>"}'))
+    ]
+    second = backshop("run", "continue", ref, "--notes", "Compared.", "--context", large)
+    again = backshop(*proposed(second[1]))
+    stop = '{"kind": "wr.loop_control", "decision": "stop"}'
+    third = backshop("run", "continue", ref, "--artifact", stop)
+    waits = backshop("run", "continue", ref, "--notes", "Paid.")
+    still = backshop(*proposed(waits[1]))
+
+    assert first == ["run", "continue", ref, "--context", BLANK_KEY, "--notes", BLANK_NOTES]
+    assert [copied[0], *(code for code, _ in dots), again[0], waits[0], still[0]] == [1] * 7
+    assert "One [one]" in copied[1]
+    assert copied[1].count("still the placeholder") == 2
+    assert proposed(second[1])[3:] == [
+        "--artifact",
+        '{"kind": "wr.loop_control", "decision": "<continue|stop>"}',
+    ]
+    assert third[0] == 0
+    assert proposed(waits[1]) == ["run", "continue", ref, "--done"]
+    assert "Three [three]" in still[1]
+
+
+@pytest.mark.rule("S4.13")
+def test_a_fork_proposes_the_command_that_branches(backshop):
+    ref = backshop("run", "start", "user.flow")[1].split()[1]
+    backshop("run", "continue", ref, "--notes", "did one")
+    root = json.loads(backshop("run", "graph", ref, "--json")[1])["nodes"][0]["nodeId"]
+    words = proposed(backshop("run", "fork", root)[1])
+    words[-1] = "did one otherwise"
+
+    assert words[3] == "--ack"
+    assert "Two [two]" in backshop(*words)[1]
+    assert json.loads(backshop("run", "graph", ref, "--json")[1])["branches"] == 2
+
+
+@pytest.mark.rule("S4.15", "S4.8")
+def test_a_refusal_of_a_workflow_command_is_in_words_of_the_terminal(backshop, tmp_path):
+    each = {"type": "forEach", "items": "lines", "itemVar": "line"}
+    over = flow(loop("each", step("look", prompt="{{line}}"), **each), name="user.over")
+    (tmp_path / "home" / "workflows" / "user.over.json").write_text(json.dumps(over))
+    ref = backshop("run", "start", "user.flow")[1].split()[1]
+    run = [backshop("run", verb, ref)[1] for verb in ("branch", "fork")]
+    gone = backshop("run", "branch", "node_zzz")[1]
+    unknown = backshop("run", "start", "nothing.like.it")[1]
+    lacking = backshop("run", "start", "user.over")[1]
+    said = "".join((*run, gone, unknown, lacking))
+
+    assert all(f"`backshop run graph {ref}` lists the nodes" in one for one in run)
+    assert "next: Run `backshop session resume` to find the work, or `backshop run start`" in gone
+    assert "error: the step that is named is not in this store" in gone
+    assert "Run `backshop workflow list` to see what there is." in unknown
+    assert 'Run `backshop run start` again and give --context \'{"lines": "<a list>"}\'' in lacking
+    assert not [one for one in ("_workflow", "resume_session", "token") if one in said]
+
+
+@pytest.mark.rule("S4.7", "R7.18")
+def test_earlier_work_is_said_to_be_meant_in_words_people_know(backshop):
+    backshop("run", "start", "user.flow", "--goal", "Paint the shed")
+    recent, strange = backshop("session", "resume"), backshop("session", "resume", "boat")
+
+    assert recent[1].splitlines()[0].startswith("work ")
+    assert "only recent" in recent[1]
+    assert strange[1].startswith("nothing has these words; what is recent:\nwork ")
+
+
+@pytest.mark.rule("R8.33")
+def test_a_placeholder_is_no_answer_of_a_person(backshop, tmp_path):
+    wanted = {"id": "where", "reason": "needs_user_artifact", "prompt": "Where?"}
+    asking = flow(step("one", userInputs=[wanted]), name="user.ask")
+    (tmp_path / "home" / "workflows" / "user.ask.json").write_text(json.dumps(asking))
+    ref = backshop("run", "start", "user.ask")[1].split()[1]
+    answered = ("run", "answer", ref, "provided", "--input", "where", "--summary")
+
+    blank, given = backshop(*answered, "<the person's answer>"), backshop(*answered, "here")
+
+    assert (blank[0], given[0]) == (1, 0)
+    assert "still the placeholder" in blank[1]
+
+
 @pytest.mark.rule("S4.2", "S4.1")
 def test_sessions_are_found_exported_imported_and_deleted(backshop, tmp_path):
     _, said = backshop("run", "start", "user.flow", "--goal", "Tidy up", "--json")
@@ -69,7 +175,7 @@ def test_sessions_are_found_exported_imported_and_deleted(backshop, tmp_path):
     missing = backshop("session", "show", session)
 
     assert "Tidy up" in listed[1]
-    assert "matched identity" in resumed[1]
+    assert "words of its title, goal or workflow" in resumed[1]
     assert wrote == (0, f"wrote {file}\n")
     assert moved == (0, f"{session}\n")
     assert "user.flow" in shown[1]

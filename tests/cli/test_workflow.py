@@ -133,7 +133,8 @@ def test_saved_and_copied_into_a_project(workflow, tmp_path):
     file.write_text(json.dumps({**BROKEN, "id": "team.x", "steps": steps}))
 
     assert workflow("save", file, "--project", "--workspace", project)[0] == 0
-    assert workflow("copy", "team.x", "team.y", "--project", "--workspace", project)[0] == 0
+    copied = workflow("copy", "team.x", "team.y", "--project", "--workspace", project)
+    assert copied[1].endswith(f"start it as team.y --workspace {project}\n")
     code, said = workflow("save", file, "--project")
 
     assert code == 1
@@ -142,6 +143,30 @@ def test_saved_and_copied_into_a_project(workflow, tmp_path):
     assert sorted(one.name for one in folder.iterdir()) == ["team.x.json", "team.y.json"]
     _, found = parsed(workflow("list", "--query", "team", "--workspace", project, "--json"))
     assert [one["workflowId"] for one in found["workflows"]] == ["team.x", "team.y"]
+
+
+@pytest.mark.rule("S4.14", "R3.4")
+def test_the_workflows_of_the_current_folder_are_told_where_none_was_named(
+    workflow, tmp_path, monkeypatch, capsys
+):
+    told = "the workflows of this folder count with `--workspace .`"
+    monkeypatch.chdir(tmp_path)
+    elsewhere = workflow("inspect", "project.x")
+    workflow("new", "project.x", "--project", "--workspace", ".")
+    inspected, listed = workflow("inspect", "project.x"), workflow("list")
+    code = main(["run", "start", "project.x", "--home", str(tmp_path / "home")])
+    started = capsys.readouterr().err
+    named = (
+        workflow("inspect", "project.x", "--workspace", "."),
+        workflow("list", "--workspace", "."),
+    )
+
+    assert (elsewhere[0], inspected[0], code) == (1, 1, 1)
+    assert told not in elsewhere[1]
+    assert f"  next: {told}\n" in inspected[1]
+    assert f"  next: {told}\n" in started
+    assert f"note: {told}\n" in listed[1]
+    assert [(code, told in said) for code, said in named] == [(0, False)] * 2
 
 
 @pytest.mark.rule("R3.2")

@@ -210,7 +210,7 @@ def test_a_name_that_is_nearly_right_brings_the_right_one_as_a_hint(run):
     strange = run("history", "zzz")
 
     assert (wrong[0], wrong[1]) == (1, "")
-    assert "hint: Sample Workbench" in wrong[2]
+    assert "did you mean: Sample Workbench" in wrong[2]
     assert "hint" not in strange[2]
 
 

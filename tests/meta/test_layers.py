@@ -70,6 +70,7 @@ MAY_BE_SET = {
     "door(ctx).as_json",  # options that click reads one by one
     "door(ctx).bench",
     "door(ctx).home",
+    "door(ctx).project_left_out",
     "logger.propagate",
     "made.compress_type",  # which zipfile takes in no other way
     "permits.left",  # a count of the module's own

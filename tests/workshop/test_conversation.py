@@ -88,7 +88,8 @@ def test_switching_the_model_is_a_record_unless_it_is_the_same(chat):
     assert (record["event_kind"], record["advances_head"]) == ("model_switched", True)
     assert chat.state()["model_id"] == "scripted:echo"
     code = ("PROVIDER_NOT_CONFIGURED", "model_unavailable", ())
-    assert chat.refused("WorkshopSwitchModel", model_id="nobody:none") == code
+    unknown = ("VALIDATION_FAILED", "unknown_model", ())
+    assert chat.refused("WorkshopSwitchModel", model_id="nobody:none") == unknown
     assert chat.refused("WorkshopSwitchModel", model_id="openai:gpt-5.2") == code
 
 

@@ -21,6 +21,7 @@ MODEL = "scripted:demo"
 
 @click.command(cls=DoorCommand)
 @click.option("--setup-only", is_flag=True, help="Make the sample workbench and stop.")
+@click.option("--fresh", is_flag=True, help="Make another sample workbench beside those there are.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
 @click.option(
     "--port",
@@ -31,13 +32,13 @@ MODEL = "scripted:demo"
 )
 @click.option("--no-browser", is_flag=True, help="Print the login link and open nothing.")
 @pass_door
-def demo(door: Door, setup_only: bool, host: str, port: int, no_browser: bool) -> None:
+def demo(door: Door, setup_only: bool, fresh: bool, host: str, port: int, no_browser: bool) -> None:
     """Run the web app with a workbench of sample files and a model that needs no network.
 
     The workbench is kept; one that is there already stays as it is.
     """
     with door.shop() as shop:
-        made, tasks = set_up(shop)
+        made, tasks = set_up(shop, fresh=fresh)
     told = _told(made, tasks)
     if setup_only:
         offered = {"model_id": MODEL, "tasks": [encode(one) for one in tasks]}
@@ -48,12 +49,12 @@ def demo(door: Door, setup_only: bool, host: str, port: int, no_browser: bool) -
         run_web(shop, host=host, port=port, browser=not no_browser)
 
 
-def set_up(shop: Backshop) -> tuple[SampleCreated, tuple[Suggestion, ...]]:
-    """Return the sample workbench and what can be done with it, making it on first use."""
+def set_up(shop: Backshop, *, fresh: bool) -> tuple[SampleCreated, tuple[Suggestion, ...]]:
+    """Return the sample workbench, made on first use or afresh, and what can be done with it."""
     from backshop.bench import Bench, requests  # loaded when needed (S2.4)
     from backshop.models import ModelRequestById, Models
 
-    made = shop.ask(Bench.create_sample, requests.WorkbenchCreateSample(reuse=True))
+    made = shop.ask(Bench.create_sample, requests.WorkbenchCreateSample(reuse=not fresh))
     if made.created:
         shop.workshop(made.workbench_id).use_model(MODEL)
     able = shop.ask(Models.capabilities, ModelRequestById(model_id=MODEL))

@@ -22,6 +22,9 @@ from backshop.base.system import account
 if TYPE_CHECKING:
     from backshop.app import Backshop, Config
 
+OF_PROJECT = "the workflows of this folder count with `--workspace .`"
+_FOLDER = click.Path(path_type=Path, file_okay=False, exists=True)
+_WORKFLOW = (".json", ".yaml", ".yml")
 Facade = TypeVar("Facade")
 Asked = TypeVar("Asked")
 Shown = TypeVar("Shown")
@@ -36,6 +39,8 @@ class Door:
     as_json: bool = False
     bench: str | None = None
     """The workbench as it was typed, for commands that a refusal proposes."""
+    project_left_out: bool = False
+    """A command that takes `--workspace` got none, and the folder here has workflows of its own."""
     report: Callable[[Exception, Door], None] = lambda error, _: click.echo(error, err=True)
     """Says what failed, for a command that goes on all the same."""
     _told: set[str] = field(default_factory=set)
@@ -223,10 +228,26 @@ def door(ctx: click.Context) -> Door:
 pass_door = click.make_pass_decorator(Door, ensure=True)
 
 
-def remember_bench(ctx: click.Context, _: click.Parameter, value: str) -> str:
+def remember_bench(ctx: click.Context, _: click.Parameter, value: str | None) -> str | None:
     """Keep the workbench as it was typed, for commands that a refusal proposes (S4.8)."""
     door(ctx).bench = value
     return value
+
+
+def workspace_option(says: str) -> Callable[[Any], Any]:
+    """Return the option that names a project whose own workflows count (R3.4)."""
+
+    def remember(ctx: click.Context, _: click.Parameter, value: Path | None) -> Path | None:
+        door(ctx).project_left_out = value is None and _has_workflows(Path.cwd())
+        return value
+
+    return click.option("--workspace", type=_FOLDER, callback=remember, help=says)
+
+
+def _has_workflows(folder: Path) -> bool:
+    """Say whether a folder is a project with workflows of its own (R3.2)."""
+    places = (folder / ".backshop" / "workflows", folder / "workflows")
+    return any(one.suffix in _WORKFLOW for place in places for one in place.glob("*"))
 
 
 def is_terminal() -> bool:

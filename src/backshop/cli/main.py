@@ -12,7 +12,7 @@ from backshop import __version__
 from backshop.base.errors import BackshopError, ValidationFailed
 from backshop.base.progress import watched
 
-from .door import Door, DoorGroup
+from .door import OF_PROJECT, Door, DoorGroup
 from .progress import Bar
 
 LAZY = {
@@ -85,10 +85,9 @@ SETTINGS = {  # where `open_settings` leads, by the code of the error
     "PROVIDER_NOT_CONFIGURED": "`backshop provider set-key PROVIDER`",
 }
 _MODES = frozenset(("chat_only", "discard_draft", "restore_published"))  # of a rewind (W15)
-_LISTS = {  # tools that a suggestion to an agent names, as a person calls them
-    "list_workflows": "`backshop workflow list`",
-    "RailsSessionsList": "`backshop session list`",
-}
+_NAMES = frozenset(  # reasons whose hints are names that may have been meant
+    ("bad_setting", "not_found", "unknown_command", "unknown_model", "unknown_provider")
+)
 NEXT = {  # what helps, by the reason of an error that offers no action
     "no_draft": "`backshop send BENCH TEXT` lets the agent begin one",
     "bad_category": "`backshop context list BENCH` names them",
@@ -179,14 +178,19 @@ def _report(error: Exception, state: Door) -> None:
         click.echo(json.dumps(fault.envelope, ensure_ascii=False, indent=2))
         return
     from .door import clean
+    from .spoken import advice, message
 
-    click.echo(f"error: {clean(fault.message)}", err=True)
     details = fault.envelope.get("error", fault.envelope)
+    suggestion = details.get("suggestion")
+    told = message(fault.message) if suggestion else fault.message
+    click.echo(f"error: {clean(told)}", err=True)
     if isinstance(detail := details.get("detail"), str):
         lines = [clean(line) for line in detail.splitlines() if line]
         click.echo("  detail: " + "\n    ".join(lines), err=True)
     if hints := details.get("hints"):
-        click.echo("  hint: " + "; ".join(clean(str(hint)) for hint in hints), err=True)
+        are_names = details.get("reason") in _NAMES and not any("`" in str(one) for one in hints)
+        lead = "did you mean" if are_names else "hint"
+        click.echo(f"  {lead}: " + "; ".join(clean(str(hint)) for hint in hints), err=True)
     if choices := details.get("choices"):
         if "keep_theirs" in choices:
             click.echo(f"  choose: {_about(RECONCILE, state)}", err=True)
@@ -194,12 +198,11 @@ def _report(error: Exception, state: Door) -> None:
             click.echo("  choose: " + ", or ".join(f"--mode {one}" for one in choices), err=True)
         else:
             click.echo("  choose: " + ", ".join(clean(str(one)) for one in choices), err=True)
-    if suggestion := details.get("suggestion"):
-        told = clean(str(suggestion))
-        for name, way in _LISTS.items():
-            told = told.replace(name, way)
-        click.echo(f"  next: {told}", err=True)
+    if suggestion:
+        click.echo(f"  next: {clean(advice(str(suggestion)))}", err=True)
     code = details.get("error_code") or details.get("code")
+    if code == "WORKFLOW_NOT_FOUND" and state.project_left_out:
+        click.echo(f"  next: {OF_PROJECT}", err=True)
     reason = details.get("reason")
     known = WAYS | ({"open_settings": SETTINGS[code]} if code in SETTINGS else {})
     if reason in CONFIRMED:  # the code alone stands for several things to agree to

@@ -11,7 +11,7 @@ import click
 from backshop.base.command import NOTHING
 
 from .bench import BENCH
-from .door import Door, DoorGroup, clean, pass_door, table, word
+from .door import Door, DoorGroup, clean, pass_door, remember_bench, table, word
 
 if TYPE_CHECKING:
     from backshop.models.requests import (
@@ -245,7 +245,9 @@ def _models(found: ModelList, chosen: str | None) -> str:
 
 @model.command()
 @click.argument("model_id")
-@click.option("--bench", help="Only for this workbench, from its next turn on.")
+@click.option(
+    "--bench", callback=remember_bench, help="Only for this workbench, from its next turn on."
+)
 @pass_door
 def use(door: Door, model_id: str, bench: str | None) -> None:
     """Let new workbenches begin with MODEL_ID, or let one workbench use it from now on."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +13,7 @@ import click
 from backshop.base.acting import acting
 from backshop.base.canon import parse
 from backshop.base.codec import decode, encode
-from backshop.base.errors import BackshopError
+from backshop.base.errors import BackshopError, ValidationFailed
 
 from .door import (
     Door,
@@ -27,7 +26,9 @@ from .door import (
     read_text,
     table,
     word,
+    workspace_option,
 )
+from .spoken import advice
 
 if TYPE_CHECKING:
     from backshop.app import Backshop
@@ -42,13 +43,11 @@ if TYPE_CHECKING:
 
 _MODES = ("guided", "full_auto_stop_on_user_deps", "full_auto_never_stop")
 _RISKS = ("conservative", "balanced", "aggressive")
-_SENT = {  # how an agent is told to send something, and the option that gives it (R7)
-    re.compile(r"[Ss]end output\.artifacts = \[(.+)\](?=, every <)"): "--artifact",
-    re.compile(r'[Ss]end output = \{"notesMarkdown": "(.+)"\}(?=, the <)'): "--notes",
-    re.compile(r"[Ss]end context = (\{.+\})(?=, (?:the|every) <)"): "--context",
-}
 _CONTEXT_CHARS = 280
-_FOLDER = click.Path(path_type=Path, file_okay=False, exists=True)
+_OPEN = ("in_progress", "dormant")
+_OPEN_TURN = (
+    "The run of a turn that failed or paused stays open: `backshop retry BENCH` takes it up again."
+)
 
 
 class Json(click.ParamType[Any]):
@@ -91,7 +90,7 @@ def run() -> None:
 @click.argument("workflow_id", metavar="WORKFLOW")
 @click.option("--goal", help="What the run is for.")
 @click.option("--context", type=Json(), help="External inputs, a JSON object.")
-@click.option("--workspace", type=_FOLDER, help="The project it is about.")
+@workspace_option("The project it is about; its own workflows count.")
 @click.option("--session", "session_token", help="Join the session of this sessionToken.")
 @_mode_options
 @pass_door
@@ -220,7 +219,10 @@ def fork(door: Door, node_id: str) -> None:
     from backshop.rails import Studio  # loaded when needed (S2.4)
     from backshop.rails import studio_requests as requests
 
-    door.ask(Studio.run_fork, requests.NodeGet(node_id=node_id), _step)
+    _require_node(node_id)
+    with door.shop() as shop:
+        found = shop.ask(Studio.run_fork, requests.NodeGet(node_id=node_id))
+        door.show(found, partial(_step, ack=_read(found).ack_token))  # RUN alone is its newest step
 
 
 @run.command()
@@ -232,6 +234,7 @@ def branch(door: Door, node_id: str, note: str | None) -> None:
     from backshop.rails import Studio
     from backshop.rails import studio_requests as requests
 
+    _require_node(node_id)
     request = decode(requests.RunBranch, given(nodeId=node_id, note=note))
     door.ask(
         Studio.run_branch,
@@ -353,6 +356,16 @@ def _place(shop: Backshop, run_ref: str) -> str:
     return run_ref if _is_token(run_ref) else resume_ref(shop.rails.run_id(run_ref))
 
 
+def _require_node(text: str) -> None:
+    """Refuse what is no node, such as a run, and say where nodes are found."""
+    if not text.startswith("node_"):
+        raise ValidationFailed(
+            f"{text[:80]!r} is no node",
+            reason="bad_params",
+            hints=(f"`backshop run graph {word(text[:80])}` lists the nodes of a run, node_…",),
+        )
+
+
 def _run_id(shop: Backshop, run_ref: str) -> str:
     if not _is_token(run_ref):
         return shop.rails.run_id(run_ref)
@@ -363,7 +376,7 @@ def _is_token(text: str) -> bool:
     return ".v" in text  # ids and resume refs have no dots
 
 
-def _read(answer: dict[str, object]) -> answers.Execution:
+def _read(answer: Mapping[str, object]) -> answers.Execution:
     """Return an answer as it is recorded, to be read."""
     from backshop.rails import answers  # loaded by now (S2.4)
 
@@ -379,7 +392,9 @@ def _with_context(answer: dict[str, object], node: run_view.NodePage | None) -> 
     return {**answer, "handedIn": {**known, "context": dict(node.handed_context)}}
 
 
-def _step(recorded: dict[str, object], node: run_view.NodePage | None = None) -> str:
+def _step(
+    recorded: Mapping[str, object], node: run_view.NodePage | None = None, ack: str | None = None
+) -> str:
     answer = _read(recorded)
     place = answer.session
     lines = [f"{place.workflow_id}  {place.resume_ref}"]
@@ -390,7 +405,7 @@ def _step(recorded: dict[str, object], node: run_view.NodePage | None = None) ->
     for blocker in answer.blockers or ():
         lines += [f"blocked: {clean(blocker.message)}"]
         if blocker.suggested_fix:
-            lines += [f"  fix: {clean(_by_hand(blocker.suggested_fix, place.resume_ref))}"]
+            lines += [f"  fix: {clean(advice(blocker.suggested_fix, place.resume_ref))}"]
     if answer.preferences.wished:
         lines += [f"the agent asks for: {', '.join(map(str, answer.preferences.wished.values()))}"]
     lines += [f"warning: {clean(one.message)}" for one in answer.warnings]
@@ -402,24 +417,28 @@ def _step(recorded: dict[str, object], node: run_view.NodePage | None = None) ->
         return "\n".join([*lines, "complete"])
     lines += ["", f"{clean(pending.title)} [{pending.step_id}]", ""]
     lines += [clean_lines(pending.prompt.rstrip("\n"))]
-    lines += ["", f"then: backshop run continue {place.resume_ref} {_handing(pending)}"]
+    form = " ".join((*(("--ack", ack) if ack else ()), *_form(answer)))
+    lines += ["", f"then: backshop run continue {place.resume_ref} {form}".rstrip()]
+    lines += ["      with every <…> replaced: no step takes one for an answer"] * ("<" in form)
     return "\n".join(lines)
 
 
-def _handing(pending: answers.PendingStep) -> str:
-    """Return the options that hand in what the step has to have."""
-    contract = pending.output_contract
-    if contract is None or not contract.required:
-        return "--notes '…'"
-    return f"--artifact {word(json.dumps(contract.example, ensure_ascii=False))}"
-
-
-def _by_hand(fix: str, ref: str) -> str:
-    """Return what an agent is told to send as a person at the terminal gives it (S4.8)."""
-    for wanted, option in _SENT.items():
-        if found := wanted.search(fix):
-            fix = fix.replace(found[0], f"give {option} {word(found[1])}")
-    return fix.replace("with the tokens of this answer", f"to `backshop run continue {ref}`")
+def _form(answer: answers.Execution) -> Iterator[str]:
+    """Yield the options that make the suggested call, blanks as they are (S4.13)."""
+    call = answer.next_call.arguments if answer.next_call else {}
+    if "ackToken" not in call:
+        return  # nothing that is handed in now would help
+    output = call.get("output")
+    asked = output if isinstance(output, Mapping) else {}
+    artifacts = asked.get("artifacts")
+    if context := call.get("context"):
+        yield f"--context {word(_json(context))}"
+    if notes := asked.get("notesMarkdown"):
+        yield f"--notes {word(str(notes))}"
+    for one in artifacts if isinstance(artifacts, list | tuple) else ():
+        yield f"--artifact {word(_json(one))}"
+    if not context and not asked:
+        yield "--done"
 
 
 def _output_text(one: session_view.OutputRow) -> str:
@@ -451,7 +470,10 @@ def _runs(found: runs_view.RunsFound) -> str:
         (one.resume_ref, one.status, one.agent or "", one.last_activity, one_line(one.title or ""))
         for one in found.runs
     ]
-    return table(rows, ("run", "status", "agent", "last activity", "title"))
+    shown = table(rows, ("run", "status", "agent", "last activity", "title"))
+    if any(one.driver == "builtin" and one.status in _OPEN for one in found.runs):
+        shown += f"\n{_OPEN_TURN}"
+    return shown
 
 
 def _waiting(found: studio_answers.WaitingListed) -> str:

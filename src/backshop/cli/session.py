@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,17 @@ if TYPE_CHECKING:
     from backshop.rails import Rails, session_view, studio_answers
 
 _BARE = re.compile(r"[a-z2-7]{8,}")
+_WHY = {  # why work is meant, as R7.18 names it and as people say it
+    "matched_exact_id": "you named it",
+    "matched_identity": "words of its title, goal or workflow",
+    "matched_notes": "words of its newest notes",
+    "matched_deep": "words of its notes",
+    "matched_partial": "some words of its notes",
+    "matched_head_sha": "same commit",
+    "matched_branch": "same branch",
+    "matched_repo_root": "same repository",
+    "recency_fallback": "only recent",
+}
 _FOLDER = click.Path(path_type=Path, file_okay=False, exists=True)
 
 
@@ -88,7 +100,8 @@ def resume(door: Door, query: str | None, workspace: Path | None) -> None:
     with door.shop() as shop:
         if query is not None:
             request |= _named(shop.rails, query.strip())
-        door.show(shop.call("resume_session", request), _candidates)
+        found = shop.call("resume_session", request)
+    door.show(found, partial(_candidates, words=request.get("query")))
 
 
 def _named(rails: Rails, text: str) -> dict[str, str]:
@@ -227,19 +240,22 @@ def _session(found: session_view.SessionPage) -> str:
     return text
 
 
-def _candidates(value: dict[str, object]) -> str:
+def _candidates(value: dict[str, object], words: str | None) -> str:
     from backshop.rails import answers  # loaded by now (S2.4)
 
+    found = decode(answers.Resumed, value)
+    if not found.candidates:
+        return "no earlier work here"
     rows = [
         (
             one.resume_ref or one.session_id,
             one.status,
             one.pending_step_id or "",
-            ", ".join(one.why_matched).replace("_", " "),
+            ", ".join(_WHY[why] for why in one.why_matched),
             one_line(one.title or ""),
         )
-        for one in decode(answers.Resumed, value).candidates
+        for one in found.candidates
     ]
-    return (
-        table(rows, ("work", "status", "step", "why", "title")) if rows else "no earlier work here"
-    )
+    shown = table(rows, ("work", "status", "step", "why", "title"))
+    nothing = words is not None and not found.matched
+    return f"nothing has these words; what is recent:\n{shown}" if nothing else shown

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,25 +15,34 @@ from backshop.base.codec import decode
 from backshop.base.command import Nothing
 
 from .bench import BENCH, bench_of
-from .door import Door, DoorGroup, clean, clean_lines, coloured, given, pass_door, read_text, table
+from .door import (
+    OF_PROJECT,
+    Door,
+    DoorGroup,
+    clean,
+    clean_lines,
+    coloured,
+    given,
+    pass_door,
+    read_text,
+    table,
+    word,
+    workspace_option,
+)
 
 if TYPE_CHECKING:
     from backshop.rails import Finding, answers, definitions, run_view
     from backshop.workshop import SavedWorkflow, WorkflowsAsking
 
-_FOLDER = click.Path(path_type=Path, file_okay=False, exists=True)
 _WATCH_S = 0.5
 _ROLES = {"changed": "changed", "created": "made", "read": "read"}
 _CONFIRMED = {"none": "", "human": "your approval"}  # any other is asked for in the agent's chat
 _COLOURS = {"error": "red", "warning": "yellow"}
 
 
-def _project(command: Any) -> Any:
-    return click.option(
-        "--workspace",
-        type=_FOLDER,
-        help="A project, whose own workflows count too (default: the configured one).",
-    )(command)
+_project = workspace_option(
+    "A project, whose own workflows count too (default: the configured one)."
+)
 
 
 def _target(command: Any) -> Any:
@@ -61,6 +70,8 @@ def list_(door: Door, query: str | None, kind: str | None, workspace: Path | Non
 
     request = given(query=query, kind=kind, limit=200, **_place(workspace))
     door.ask(Rails.workflows, decode(ListWorkflows, request), _listed)
+    if door.project_left_out:
+        door.tell(OF_PROJECT)
 
 
 @workflow.command()
@@ -137,7 +148,7 @@ def new(
     from backshop.rails import Definitions, definitions  # loaded when needed (S2.4)
 
     request = given(workflowId=workflow_id, name=name, **_into(is_project, workspace))
-    door.ask(Definitions.workflow_new, decode(definitions.WorkflowNew, request), _saved)
+    door.ask(Definitions.workflow_new, decode(definitions.WorkflowNew, request), _saved(request))
 
 
 @workflow.command()
@@ -159,7 +170,7 @@ def save(
 
     seen = "" if expected == "none" else expected
     request = given(source=read_text(file), expectedHash=seen, **_into(is_project, workspace))
-    door.ask(Definitions.workflow_save, decode(definitions.WorkflowSave, request), _saved)
+    door.ask(Definitions.workflow_save, decode(definitions.WorkflowSave, request), _saved(request))
 
 
 @workflow.command("save-turn")
@@ -225,7 +236,7 @@ def copy(
     from backshop.rails import Definitions, definitions  # loaded when needed (S2.4)
 
     request = {"workflowId": workflow_id, "newId": new_id, **_into(is_project, workspace)}
-    door.ask(Definitions.workflow_copy, decode(definitions.WorkflowCopy, request), _saved)
+    door.ask(Definitions.workflow_copy, decode(definitions.WorkflowCopy, request), _saved(request))
 
 
 @workflow.command()
@@ -366,10 +377,16 @@ def _findings(findings: Sequence[Finding | answers.FoundProblem]) -> str:
     return "\n".join(lines)
 
 
-def _saved(found: definitions.WorkflowSaved) -> str:
-    verb = "replaced" if found.replaced else "wrote"
-    text = f"{verb} {clean(found.path)}\nstart it as {clean(found.workflow_id)}"
-    return f"{text}\n{_findings(found.findings)}" if found.findings else text
+def _saved(request: Mapping[str, Any]) -> Callable[[definitions.WorkflowSaved], str]:
+    place = request.get("workspacePath") if request["target"] == "project" else None
+
+    def shown(found: definitions.WorkflowSaved) -> str:
+        verb = "replaced" if found.replaced else "wrote"
+        text = f"{verb} {clean(found.path)}\nstart it as {clean(found.workflow_id)}"
+        text += f" --workspace {word(place)}" if place else ""
+        return f"{text}\n{_findings(found.findings)}" if found.findings else text
+
+    return shown
 
 
 def _turn_saved(found: SavedWorkflow) -> str:

@@ -184,6 +184,7 @@ class Models:
         if wanted is None:
             raise errors.no_model()
         model, provider, _ = self._caller.usable(wanted)
+        self._wires.require(model)
         efforts = self._choice.efforts(provider.provider_id)
         flow = self._wires.flow(model)
         return ModelAdapter(self._caller, model, provider, workbench_id, workspace, efforts, flow)
@@ -256,12 +257,13 @@ class Models:
             ValidationFailed: there is no such model.
         """
         model, warnings = self._choice.catalog().resolve(model_id)
+        self._wires.require(model)
         return model.model_id, warnings
 
     def set_default_model(self, request: requests.ModelRequestById) -> requests.Done:
         """Choose the model new workbenches begin with; existing ones keep theirs."""
-        model, _ = self._choice.catalog().resolve(request.model_id)
-        self._choice.settings.put("model.default", model.model_id)
+        model_id, _ = self.resolved(request.model_id)
+        self._choice.settings.put("model.default", model_id)
         return requests.Done()
 
     def _model_status(

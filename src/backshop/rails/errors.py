@@ -109,10 +109,10 @@ def mismatch(message: str, **details: object) -> RailsError:
 
 
 def unknown_node() -> RailsError:
-    """Return the refusal of a token whose node is not here."""
+    """Return the refusal of a token or an id whose node is not here."""
     return RailsError(
         "TOKEN_UNKNOWN_NODE",
-        "the token names a step that is not in this store; its session may have been deleted",
+        "the step that is named is not in this store; its session may have been deleted",
         "Call resume_session to find the work, or start_workflow to begin anew.",
     )
 

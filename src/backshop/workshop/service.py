@@ -228,9 +228,15 @@ class Workshop:
         return self._turns.plan(request)
 
     def switch_model(self, request: requests.SwitchModel) -> answers.Nothing:
-        """Let another model answer from the next turn on."""
+        """Let another model answer from the next turn on.
+
+        Raises:
+            ValidationFailed: there is no such model.
+            ModelUnavailable: it cannot be called.
+        """
+        known, _ = self._models.resolved(request.model_id)
         try:
-            model_id = self._models.adapter(request.model_id).model_id
+            model_id = self._models.adapter(known).model_id
         except BackshopError as error:
             raise ModelUnavailable(
                 f"this model cannot be used: {error.message}", reason="model_unavailable"

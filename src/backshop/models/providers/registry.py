@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.metadata import entry_points
 
-from backshop.base.errors import NotFound
+from backshop.base.errors import NotFound, ValidationFailed
 
 from ..catalog.catalog import SCRIPTED, AdapterKind, Catalog, ModelRecord, ProviderRecord
 from ..egress.stream import Wire
 from ..script.script import Task
-from ..wires.scripted import ScriptedWire, bundled
+from ..wires.scripted import ScriptedWire, bundled, bundled_names
 
 _LOG = logging.getLogger(__name__)
 _GROUP = "backshop.models"
@@ -71,6 +71,24 @@ class Wires:
             return self._script(model.wire_name).script.flow
         except NotFound:
             return None
+
+    def require(self, model: ModelRecord) -> None:
+        """Refuse an offline model whose script is not there (M15.11).
+
+        Raises:
+            ValidationFailed: `unknown_model`, with the scripts there are.
+        """
+        if model.provider_id != SCRIPTED:
+            return
+        try:
+            self._script(model.wire_name)
+        except NotFound as error:
+            known = sorted({*bundled_names(), *self.scripts})
+            raise ValidationFailed(
+                error.message,
+                reason="unknown_model",
+                hints=tuple(f"{SCRIPTED}:{one}" for one in known),
+            ) from error
 
     def _script(self, name: str) -> ScriptedWire:
         if name not in self.scripts:

@@ -109,6 +109,12 @@ class ScriptedWire:
         )
 
 
+def bundled_names() -> tuple[str, ...]:
+    """Return the names of the package's scripts."""
+    listed = files("backshop.models.script").joinpath("scripts").iterdir()
+    return tuple(one.name.removesuffix(".json") for one in listed if one.name.endswith(".json"))
+
+
 def bundled(name: str) -> ScriptedWire:
     """Return a wire that plays a script of the package.
 

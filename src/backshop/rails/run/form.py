@@ -16,7 +16,8 @@ KEEP = "<what to keep>"
 ANSWER = "<the person's answer>"
 _WHOLE = re.compile(r"<[^<>]+>")
 _NOT_BLANK = re.compile(r"<(?:[/!?]|[^<>]*(?:=|://|@))")  # a tag or an address, not a placeholder
-_FIELD = re.compile(r"<(?:text|uuid|number|[^<>]*[ |][^<>]*)>")
+_DOTS = ("…", "...")  # how people shorten a form; alone they say nothing
+_FIELD = re.compile(r"…|<(?:…|\.\.\.|text|uuid|number|[^<>]*[ |][^<>]*)>")
 """A field may name something in brackets, `<lambda>`; our forms have several words or a choice."""
 _FORMATS = {
     "date-time": "<date and time, such as 2026-01-31T12:00:00Z>",
@@ -37,6 +38,8 @@ def is_blank(value: object) -> bool:
     if not isinstance(value, str):
         return False
     text = value.strip()
+    if text in _DOTS:
+        return True
     return _WHOLE.fullmatch(text) is not None and _NOT_BLANK.match(text) is None
 
 

@@ -17,7 +17,7 @@ from ..bundle import markdown, transfer
 from ..discovery import page_start
 from ..errors import RailsError, cut, invalid, nothing_pending
 from ..repository import outside_tokens, stream_of
-from ..run import graph, inputs, preference, prompt
+from ..run import form, graph, inputs, preference, prompt
 from ..run import reason as run_reason
 from ..run.interpret import scope
 from ..run.plan import Plan
@@ -184,6 +184,8 @@ class Studio:
                 "nothing was handed in for this step yet, so there is nothing to approve",
                 "Let the agent hand the step in; it then waits for you with what it handed in.",
             )
+        if request.decision == "provided" and form.is_blank(request.summary):
+            raise invalid("what is provided is still the placeholder", "Say what it is.")
         summary = cut(request.summary or request.decision, run_reason.SUMMARY_MAX_BYTES)
 
         def change(plan: Plan, node: NodeState, state: SessionState) -> None:
