@@ -438,7 +438,7 @@ on($("#drawer"), "keydown", "[role=tab]", (event, tab) => {
 });
 $("#drawer").addEventListener("toggle", async (event) => {
   const entry = event.target.dataset?.entry;
-  if (entry && event.target.open) await loadInto($(".entry", event.target), `/bench/${bench}/tool/${entry}`);
+  if (entry && event.target.open) await loadInto($(".call", event.target), `/bench/${bench}/tool/${entry}`);
 }, true);
 function selectTab(tab) {
   showTab(tab);
