@@ -250,7 +250,7 @@ const DRAFT_WORDS = {
 const MODES = {
   chat_only: ["Only the conversation", "All files stay as they are now."],
   discard_draft: ["Conversation, and discard the Draft", "Published stays as it is now."],
-  restore_published: ["Conversation and Published files", "Published goes back to that time; a checkpoint of now is kept."],
+  restore_published: ["Conversation and Published files", "Published goes back to that time; the version of now stays in the History."],
 };
 
 // What going back does to the files: the words of one way, which is what its button does.
