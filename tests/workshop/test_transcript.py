@@ -162,7 +162,7 @@ def test_a_restored_checkpoint_is_taken_back_by_its_own_card(chat):
 def test_a_restore_says_which_publish_it_went_back_before_and_whether_that_was_the_last(chat):
     def restored(checkpoint_id: str) -> dict[str, Any]:
         chat.call("CheckpointRestore", checkpoint_id=checkpoint_id)
-        return chat.call("WorkshopGetConversation")["messages"][-1]["metadata"]
+        return dict(chat.call("WorkshopGetConversation")["messages"][-1]["metadata"])
 
     chat.play(story(("b.txt", "b")))
     chat.ask("Write it")
