@@ -124,3 +124,18 @@ def slow_answer(purpose: str = "work", *, delay_ms: int = 1_500):
     made = says(purpose, "An a.")
     made["respond"]["delay_ms"] = delay_ms
     return made
+
+
+@pytest.mark.rule("U3.32", "U3.2")
+def test_plan_md_is_a_checklist_in_the_details(served, new_page):
+    bench = served.bench("Planned", {"a.txt": "a"})
+    play(served, bench, "planned", story(("b.txt", "b")))
+    named = {"workbench_id": bench}
+    said = served.call("WorkshopSendUserMessage", text="Write b.txt", **named)["message_id"]
+    turn = served.call("WorkshopRunAgent", message_id=said, flow="rpi", **named)["turn_id"]
+    page = new_page(f"/bench/{bench}/turn/{turn}")
+    plan = page.locator("#panel-plan")
+    plan.locator("summary").click()
+
+    assert "original_count" not in plan.inner_text()
+    assert " ".join(plan.locator(".prose li").inner_text().split()) == "✓done: 1. Write b.txt"
