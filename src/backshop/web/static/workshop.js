@@ -584,6 +584,7 @@ follow(here, {
   WorkshopImplementProgress: (data) => { stepped(data, { phase: "implement", current_item: data.current_item, total_items: data.total_items, item_label: data.item_label }); return refresh(); },
   WorkshopToolExecuting: tool,
   WorkshopToolComplete: () => { $("#tool").textContent = ""; refreshWork(); if ($("#drawer").dataset.turn === state.active_turn?.turn_id && !$("#drawer").hidden) details(state.active_turn.turn_id); },
+  WorkshopReadingProgress: ({ path, done, total }) => { $("#tool").textContent = path ? `reading ${path} (file ${done + 1} of ${total})` : ""; },
   WorkshopModelProgress: ({ state: doing, waited_ms }) => { if (MODEL_STATES[doing]) $("#tool").textContent = `${MODEL_STATES[doing]} (${Math.round(waited_ms / 1000)} s)`; },
   WorkshopRateLimitWarning: (data) => { $("#tool").textContent = `waiting for the provider${data.wait_ms ? ` (${Math.ceil(data.wait_ms / 1000)} s)` : ""}`; },
   WorkshopNotesRead: () => { say("Your note was read"); return refresh(); },
