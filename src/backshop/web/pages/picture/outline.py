@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from textwrap import shorten
 from typing import Any
+
+from backshop.base.labels import headline
 
 SIGNS = {"added": "+", "changed": "~", "removed": "−", "moved": "→", "format": "¶"}
 WORDS = {
@@ -105,7 +106,7 @@ class Outline:
 
 def comment_head(label: str, text: str) -> str:
     """Return how a comment begins that cannot stand at what it is about."""
-    words = shorten(text, ABOUT_CHARS, placeholder="…") if text else ""
+    words = headline(text, ABOUT_CHARS)
     return f"About {label}{f' (“{words}”)' if words else ''}: "
 
 
