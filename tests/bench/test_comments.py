@@ -52,6 +52,20 @@ def test_a_comment_has_place_quote_author_number_and_time(drafted):
     assert (one["is_touched"], one["is_gone"], one["is_resolved"]) == (False, False, False)
 
 
+@pytest.mark.rule("B24.2")
+def test_the_quote_of_a_comment_is_cut_between_words(room):
+    room.add({"a.txt": "one\n"})
+    words = " ".join(f"word{number}" for number in range(60))
+    room.write({"a.txt": f"{words}\n"})
+    say(room, "too long", at="line 1")
+    say(room, "and these", at=f'"{words[:300]}"')
+
+    for one in comments(room):
+        assert len(one["quote"]) <= 200
+        assert one["quote"].endswith("…")
+        assert words.startswith(one["quote"][:-1] + " ")
+
+
 @pytest.mark.rule("B24.1")
 @pytest.mark.parametrize(
     ("path", "place"),

@@ -9,7 +9,7 @@ import pytest
 from openpyxl import Workbook
 from tests.web.accessible import violations
 from tests.web.test_hearing import TURN_MS, play, send
-from tests.workshop.conftest import says
+from tests.workshop.conftest import calls, says
 
 from backshop.web.answer_link import file_links
 from backshop.web.answer_place import AnswerPlaces, Parts
@@ -171,3 +171,35 @@ def test_a_file_of_an_answer_opens_beside_the_talk(served, new_page):
     assert beside == (True, True)
     assert found == []
     assert focused == "a.md"
+
+
+SHEETS = "[...document.querySelectorAll('link[rel=stylesheet]')]"
+REACHED = f"""{SHEETS}.slice(1).flatMap(function rules(one) {{
+  return [...(one.sheet ?? one).cssRules].flatMap((rule) => rule.selectorText ?? rules(rule));
+}}).filter((css) => [...document.querySelectorAll(css)].some((e) => !e.closest("#file-pane")))"""
+BOXES = (
+    "[...document.querySelectorAll('#drawer *')].map((one) => one.getBoundingClientRect().toJSON())"
+)
+
+
+@pytest.mark.needs("browser")
+@pytest.mark.timeout(180)
+@pytest.mark.rule("U3.30")
+def test_details_of_a_turn_look_the_same_after_a_file_was_opened_beside_the_talk(served, new_page):
+    bench = served.bench("Beside", {"a.md": "# About\n"})
+    steps = [calls("work", 1, ("list_files", {})), says("work", "It is in a.md.")]
+    play(served, bench, "beside", steps)
+    page = new_page(f"/bench/{bench}", viewport={"width": 1440, "height": 900})
+    send(page, "Where is it?")
+    details = page.locator(".turn-used [data-details]")
+    details.click(timeout=TURN_MS)
+    page.locator("#drawer [role=tablist]").wait_for()
+    before = page.evaluate(BOXES)
+    page.locator(".message.assistant a", has_text="a.md").click()
+    page.locator("#file-pane-body h1", has_text="About").wait_for()
+    details.click()
+    page.locator("#drawer [role=tablist]").wait_for()
+    page.wait_for_function(f"{SHEETS}.every((one) => one.sheet)")
+
+    assert page.evaluate(REACHED) == []
+    assert page.evaluate(BOXES) == before

@@ -107,7 +107,7 @@ def test_nothing_is_published_while_a_turn_runs_and_pages_say_so(served, new_pag
     assert context.locator("#at-work").is_hidden()
 
 
-@pytest.mark.rule("U4.44", "B9.9", "U1.4")
+@pytest.mark.rule("U4.44", "U3.31", "B9.9", "U1.4")
 @pytest.mark.parametrize("scripts", [True, False])
 def test_after_publishing_one_is_in_the_talk_and_undo_brings_back_what_was(
     served, new_page, scripts
@@ -126,7 +126,7 @@ def test_after_publishing_one_is_in_the_talk_and_undo_brings_back_what_was(
     card.get_by_role("button", name="Undo").click()
     if not scripts:
         page.locator("#restoring").get_by_role("button", name="Restore").click()
-    page.get_by_text("An earlier checkpoint was restored").wait_for()
+    page.get_by_text("Publish of 0.txt, 1.txt, 2.txt and 5 more undone").wait_for()
     restored = served.paths(bench)
 
     assert told.startswith("Published 8 files")

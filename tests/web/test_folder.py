@@ -96,7 +96,7 @@ def test_undo_of_a_publish_takes_the_folder_back_unless_others_changed_it(
     is_on = box.is_checked()
     box.check()
     page.get_by_role("dialog").get_by_role("button", name="Restore").click()
-    card = page.locator(".card-line", has_text="An earlier checkpoint was restored")
+    card = page.locator(".card-line", has_text="Publish of c.txt, a.txt, b.txt undone")
     told = card.locator(".card-note")
     told.wait_for()
 

@@ -120,3 +120,11 @@ def test_a_person_nobody_knows_cannot_be_logged_out(tmp_path: Path):
         shop.call("UserLogout", {"user_id": "user_" + "0" * 26})
 
     assert refused.value.code == "NOT_FOUND"
+
+
+@pytest.mark.rule("U9.6", "S4.11")
+def test_the_page_to_log_in_names_the_command_that_prints_a_new_link(served):
+    with served.client(logged_in=False) as client:
+        page = client.get("/login?token=used").text
+
+    assert "<code>backshop serve --link</code>" in page

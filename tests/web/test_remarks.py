@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import pytest
 from tests.web.accessible import violations
-from tests.web.drafts import AGENT, IMAGE_TRICK, Drafting
+from tests.web.drafts import AGENT, IMAGE_TRICK, REPORT, Drafting
 
 pytestmark = pytest.mark.needs("browser")
+OTHERS = (("picture", "book.xlsx"), ("picture", "deck.pptx"), ("choices", "report.docx"))
+GONE = (
+    'data-remark="S!" data-about="About what was removed, Row 5 (“row 5”): "',
+    'data-remark="slide 1" data-about="About what was removed, Slide 2: "',
+    'data-remark="" data-about="About ',
+)
 LINES = [f"line {n} of the plan\n" for n in range(1, 31)]
 
 
@@ -234,3 +240,48 @@ def test_signs_that_turn_the_direction_of_writing_are_shown_as_marks(served, new
         page.locator(f".reviewed[data-path='{path}']").get_by_text(MARK).first.wait_for()
         text += page.locator("#file-view").inner_text()
     assert not {"\u202e", "\u2069"} & set(text)
+
+
+@pytest.mark.rule("U8.14", "B24.1")
+def test_a_comment_on_what_is_gone_stands_beside_it_and_names_it(served, new_page):
+    draft = Drafting(served, served.bench("Gone"))
+    rows = [[f"row {n}"] for n in range(1, 9)]
+    fill = {"op": "set_range", "sheet": "S", "start": "A1", "values": rows}
+    slides = [{"op": "add_slide", "title": title, "body": title} for title in ("One", "Two")]
+    draft.use(
+        "docx_operations",
+        path="report.docx",
+        operations=[{"op": "set_paragraphs", "paragraphs": REPORT}],
+    )
+    draft.use(
+        "xlsx_operations",
+        path="book.xlsx",
+        operations=[{"op": "ensure_sheet", "sheet": "S"}, fill],
+    )
+    draft.use("pptx_operations", path="deck.pptx", operations=slides)
+    draft.call("DraftPublish")
+    gone = {"op": "delete_paragraphs", "from": len(REPORT) - 2, "to": len(REPORT) - 1}
+    draft.use("docx_operations", path="report.docx", operations=[gone])
+    draft.use(
+        "xlsx_operations",
+        path="book.xlsx",
+        operations=[{"op": "delete_rows", "sheet": "S", "from": 5}],
+    )
+    draft.use("pptx_operations", path="deck.pptx", operations=[{"op": "delete_slide", "index": 1}])
+    page = new_page(f"/bench/{draft.id}/review?file=report.docx")
+    entry = page.locator(".entry.removed")
+    entry.click()
+    entry.get_by_role("button", name="Comment").click()
+    page.keyboard.type("Please keep it.")
+    page.locator(".add-comment button").click()
+    page.get_by_role("article", name="Comment 1", exact=True).wait_for()
+    (said,) = draft.call("ReviewListComments")["comments"]
+    with served.client() as client:
+        place = f"/bench/{draft.id}/review/"
+        others = [client.get(f"{place}{what}?file={path}").text for what, path in OTHERS]
+
+    words = "About what was removed, Outlook (“Outlook Next year looks the same.”): Please keep it."
+    assert said["text"] == words
+    assert said["quote"] == "Energy became cheaper."
+    for other, wanted in zip(others, GONE, strict=True):
+        assert wanted in other

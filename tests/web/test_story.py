@@ -119,7 +119,7 @@ def test_a_whole_story_by_keyboard_alone(served, new_page, files):
     page.get_by_role("dialog", name="Restore what was Published before?").wait_for()
     _tab_to(page, "dialog[open] .buttons .primary")
     press("Enter")
-    page.get_by_text("An earlier checkpoint was restored").wait_for()
+    page.get_by_text("Publish of").wait_for()
     page.get_by_text("1 file read back, each as it should be; 1 file gone").wait_for()
 
     assert waits

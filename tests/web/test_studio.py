@@ -145,7 +145,7 @@ def test_a_run_is_drawn_with_its_branches_blocks_and_checkpoints(served, told, n
     assert float(page.locator("svg.graph").get_attribute("width")) == pytest.approx(width * 1.25, 1)
 
 
-@pytest.mark.rule("U6.2", "U6.10", "R10.5", "R10.6")
+@pytest.mark.rule("U6.2", "U6.10", "U6.26", "R10.5", "R10.6")
 def test_a_node_shows_all_that_is_known_of_it(served, told, new_page):
     first, _ = told
     page = new_page(run_of(first))
@@ -160,6 +160,9 @@ def test_a_node_shows_all_that_is_known_of_it(served, told, new_page):
     assert node.get_by_text("skipped step").first.is_visible()
     node.get_by_text("Attempts (").click()
     assert node.get_by_text("advanced").count() == 2
+    way = page.locator(".studio-side").get_by_role("link", name="Timeline")
+    assert "/studio/session/" in (way.get_attribute("href") or "")
+    assert (way.get_attribute("href") or "").endswith("?view=timeline")
     call = json.loads(node.locator("pre").first.inner_text())
     assert call["tool"] == "continue_workflow"
     assert call["arguments"]["stateToken"].startswith("st.v1.")

@@ -87,7 +87,7 @@ def test_a_reverted_file_and_a_publish_are_told_and_lead_back(served, new_page):
     card.locator(".card-note").wait_for()
     said = card.inner_text()
     card.get_by_role("button", name="Undo").click()
-    page.locator(".card-line", has_text="An earlier checkpoint was restored").wait_for()
+    page.locator(".card-line", has_text="undone").wait_for()
 
     assert notes == ["Now it says two.", "Now it says three."]
     assert "a.txt" in offered

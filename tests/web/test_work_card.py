@@ -124,3 +124,41 @@ def slow_answer(purpose: str = "work", *, delay_ms: int = 1_500):
     made = says(purpose, "An a.")
     made["respond"]["delay_ms"] = delay_ms
     return made
+
+
+@pytest.mark.rule("U3.32", "U3.2")
+def test_plan_md_is_a_checklist_in_the_details(served, new_page):
+    bench = served.bench("Planned", {"a.txt": "a"})
+    play(served, bench, "planned", story(("b.txt", "b")))
+    named = {"workbench_id": bench}
+    said = served.call("WorkshopSendUserMessage", text="Write b.txt", **named)["message_id"]
+    turn = served.call("WorkshopRunAgent", message_id=said, flow="rpi", **named)["turn_id"]
+    page = new_page(f"/bench/{bench}/turn/{turn}")
+    plan = page.locator("#panel-plan")
+    plan.locator("summary").click()
+
+    assert "original_count" not in plan.inner_text()
+    assert " ".join(plan.locator(".prose li").inner_text().split()) == "✓done: 1. Write b.txt"
+
+
+TOLD = """window.told = [];
+const line = document.querySelector("#tool");
+new MutationObserver(() => told.push(line.textContent)).observe(line, { childList: true });"""
+
+
+@pytest.mark.rule("U3.33", "W5.16")
+def test_the_card_says_which_file_is_read_before_the_model_is_asked(served, new_page):
+    bench = served.bench("Read", {"a.csv": "x\n1\n", "b.csv": "y\n2\n"})
+    play(served, bench, "read", [says("work", "Done.")])
+    page = new_page(f"/bench/{bench}")
+    page.locator("html[data-live]").wait_for()
+    page.evaluate(TOLD)
+    send(page, "What is in them?")
+    page.locator(".message.assistant .turn-used").wait_for(timeout=TURN_MS)
+    first = [one for one in page.evaluate("window.told") if one.startswith("reading")]
+    send(page, "And now?")
+    page.locator(".message.assistant .turn-used").nth(1).wait_for(timeout=TURN_MS)
+
+    assert first[:2] == ["reading a.csv (file 1 of 2)", "reading b.csv (file 2 of 2)"]
+    again = page.evaluate("window.told").count("reading a.csv (file 1 of 2)")
+    assert again == first.count("reading a.csv (file 1 of 2)")

@@ -129,5 +129,5 @@ def _publish_and_undo(made: Walk) -> None:
     card.wait_for()
     made.look(2.5)
     card.get_by_role("button", name="Undo").click()
-    page.locator(".card-line", has_text="An earlier checkpoint was restored").wait_for()
+    page.locator(".card-line", has_text="undone").wait_for()
     made.look(3.0)

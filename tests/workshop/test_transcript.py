@@ -156,3 +156,22 @@ def test_a_restored_checkpoint_is_taken_back_by_its_own_card(chat):
     assert card["event_kind"] == "checkpoint_restored"
     assert done["of"] == "restore"
     assert moves(chat)[-1] == ("redo", {"of": "restore"})
+
+
+@pytest.mark.rule("W18.8")
+def test_a_restore_says_which_publish_it_went_back_before_and_whether_that_was_the_last(chat):
+    def restored(checkpoint_id: str) -> dict[str, Any]:
+        chat.call("CheckpointRestore", checkpoint_id=checkpoint_id)
+        return dict(chat.call("WorkshopGetConversation")["messages"][-1]["metadata"])
+
+    chat.play(story(("b.txt", "b")))
+    chat.ask("Write it")
+    kept = chat.call("DraftPublish")["checkpoint_id"]
+    card = chat.call("WorkshopGetConversation")["messages"][-1]["metadata"]
+    undone = restored(kept)["publish"]
+    again = restored(kept)["publish"]
+    other = restored(chat.call("CheckpointCreate")["checkpoint_id"])
+
+    assert undone == {"files": card["files"], "counts": card["counts"], "is_undone": True}
+    assert again == {**undone, "is_undone": False}
+    assert "publish" not in other

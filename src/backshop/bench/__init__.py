@@ -97,7 +97,7 @@ from .style.choice import KEYWORDS, Notice
 from .values import Limits, Source, Story
 
 if TYPE_CHECKING:
-    from .manifest.manifest import BenchManifest, Contents, Manifests
+    from .manifest.manifest import BenchManifest, Contents, Manifests, Reading, unheard
     from .manifest.mount import BenchView
     from .tools import ANSWERS, REVIEW_TOOLS, TOOLS, VIEW, Workspace
 
@@ -179,6 +179,7 @@ __all__ = [
     "Published",
     "PublishedChanged",
     "Put",
+    "Reading",
     "Retold",
     "Scope",
     "Selections",
@@ -217,13 +218,16 @@ __all__ = [
     "stream_of",
     "take_file",
     "text_weight",
+    "unheard",
     "views",
     "written",
 ]
 
 _HOMES = {
     **dict.fromkeys(("ANSWERS", "REVIEW_TOOLS", "TOOLS", "VIEW", "Workspace"), "tools"),
-    **dict.fromkeys(("BenchManifest", "Contents", "Manifests"), "manifest.manifest"),
+    **dict.fromkeys(
+        ("BenchManifest", "Contents", "Manifests", "Reading", "unheard"), "manifest.manifest"
+    ),
     "BenchView": "manifest.mount",
 }
 

@@ -6,6 +6,7 @@ text and the address are shown and can be copied. Pictures are named, never load
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
@@ -13,12 +14,15 @@ from typing import Any
 import nh3
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
+from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from markupsafe import Markup, escape
 
 TEXT_MAX_CHARS = 400_000  # longer texts are shown as they are
 CODE_MAX_CHARS = 60_000  # longer blocks are shown without colours
 
+_BOX = re.compile(r"\[([ xX!])\] +")
+_STATES = {" ": ("open", "○", "to do"), "x": ("done", "✓", "done"), "!": ("failed", "!", "failed")}
 _TAGS = {
     *("p", "br", "hr", "em", "strong", "s", "del", "code", "pre", "blockquote", "ul", "ol", "li"),
     *("span", "div", "h1", "h2", "h3", "h4", "h5", "h6"),
@@ -63,7 +67,26 @@ def _parser() -> MarkdownIt:
     made.add_render_rule("link_close", _link_close)
     made.add_render_rule("image", _image)
     made.add_render_rule("fence", _fence)
+    made.add_render_rule("box", _box)
+    made.core.ruler.push("boxes", _boxes)
     return made
+
+
+def _boxes(state: StateCore) -> None:
+    """Let the box that an item of a list begins with be drawn (U3.32)."""
+    for item, _, inline in zip(state.tokens, state.tokens[1:], state.tokens[2:], strict=False):
+        children = inline.children
+        if item.type != "list_item_open" or not children:
+            continue
+        found = _BOX.match(children[0].content) if children[0].type == "text" else None
+        if found is not None:
+            words = children[0].copy(content=children[0].content[found.end() :])
+            children[:1] = [Token("box", "", 0, content=found[1]), words]
+
+
+def _box(self: RendererHTML, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
+    name, sign, word = _STATES[tokens[idx].content.lower()]
+    return f'<span class="to-do {name}">{sign}</span><span class="unseen">{word}: </span>'
 
 
 def _link_open(

@@ -43,7 +43,7 @@ SENTENCES: dict[str, tuple[str, str]] = {
         "Raise it under Settings, Advanced, or go on another day.",
     ),
     "CHECKPOINT_RESTORE_FAILED": (
-        "The checkpoint could not be restored; nothing was changed.",
+        "That version could not be restored; nothing was changed.",
         "Try again, or choose another one.",
     ),
     "CONFIRMATION_REQUIRED": (MESSAGE, "Agree to it first."),
@@ -149,7 +149,7 @@ SENTENCES: dict[str, tuple[str, str]] = {
     "SANDBOX_VIOLATION": (MESSAGE, "The file is not opened, because it is not safe."),
     "STORAGE_CORRUPT": (
         "Something that was stored is damaged.",
-        "Restore a checkpoint or a backup; `backshop doctor` says what is wrong.",
+        "Restore a version or a backup; `backshop doctor` says what is wrong.",
     ),
     "STORE_UNAVAILABLE": (
         "What Backshop stores cannot be reached at the moment.",

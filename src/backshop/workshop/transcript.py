@@ -166,11 +166,28 @@ def _answering(known: WorkshopState) -> dict[MessageId, TurnId]:
 
 
 def _with_card(known: WorkshopState, record: Record) -> Record:
-    """Say on a card whether what was before can still be brought back (B10.8)."""
+    """Say on a card whether what was before can still be brought back (B10.8), and of what."""
     if record.event_kind not in CARDS_OF_CHANGE:
         return record
     kept = known.bench.checkpoint(CheckpointId(str(record.metadata.get("checkpoint_id"))))
-    return replace(record, metadata={**record.metadata, "restorable": kept is not None})
+    about = {**record.metadata, "restorable": kept is not None}
+    if record.event_kind == "checkpoint_restored":
+        about |= _gone_back(known, record)
+    return replace(record, metadata=about)
+
+
+def _gone_back(known: WorkshopState, card: Record) -> dict[str, object]:
+    """Name the publish that a restore went back before, if it was one (W18.8)."""
+    wanted = card.metadata.get("checkpoint_id")
+    for one in known.records.values():
+        told = one.metadata
+        if one.event_kind == "checkpoint_published" and told.get("checkpoint_id") == wanted:
+            left = str(card.metadata.get("pre_restore_checkpoint_id"))
+            replaced = known.bench.checkpoint(CheckpointId(left))
+            is_undone = replaced is not None and replaced.generation == told.get("generation")
+            publish = {"files": told.get("files"), "counts": told.get("counts")}
+            return {"publish": {**publish, "is_undone": is_undone}}
+    return {}
 
 
 class _Told:

@@ -402,7 +402,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         name="bench.checkpoint_max_bytes",
         parse=Reader(integer(1, 10**15), "1 or more"),
-        summary="Bytes that only checkpoints keep, from which on old ones go.",
+        summary="Bytes that only earlier versions keep, from which on old ones go.",
     ),
     Setting(
         name="bench.disk_reserve_bytes",

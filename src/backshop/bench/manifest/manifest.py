@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -28,6 +28,14 @@ _KINDS_KEPT = 50_000
 _LOOKED_KEPT = 1_000  # of at most 16 KiB each
 
 _Kind = tuple[str, str, str, bool, str | None]
+
+Reading = Callable[[str | None, int, int], None]
+"""Hears which file is about to be looked into, how many were before it, and of how many; None
+where there is no more to look into."""
+
+
+def unheard(path: str | None, done: int, total: int) -> None:
+    """Nobody wants to know."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +122,13 @@ class Manifests:
             files.append(self._fact(path, file.sha256, file.size, change))
         return BenchManifest(head, tuple(files))
 
-    def contents(self, files: Sequence[FileFact], *, first: Collection[str] = ()) -> Contents:
+    def contents(
+        self,
+        files: Sequence[FileFact],
+        *,
+        first: Collection[str] = (),
+        reading: Reading = unheard,
+    ) -> Contents:
         """Return maps and small texts of these files; a failing one gives its reason."""
         found: list[Content] = []
         failed: dict[str, str] = {}
@@ -122,7 +136,9 @@ class Manifests:
             (one for one in files if one.readable),
             key=lambda one: (one.path not in first, one.size_bytes, one.path.encode()),
         )
-        for one in ranked[:_CONTENTS_TRIED]:
+        tried = ranked[:_CONTENTS_TRIED]
+        new = [one.path for one in tried if (one.sha256, one.kind) not in self._looked]
+        for one in _told(tried, new, reading):
             try:
                 found.append(self._content(one))
             except FormatError as error:
@@ -131,9 +147,11 @@ class Manifests:
                 failed[one.path] = error.reason or error.code.lower()
         return Contents(tuple(found), failed)
 
-    def maps(self, files: Sequence[FileFact]) -> dict[str, Mapping[str, Any]]:
+    def maps(
+        self, files: Sequence[FileFact], reading: Reading = unheard
+    ) -> dict[str, Mapping[str, Any]]:
         """Return the maps of these files as data, those that can be drawn (P7.8)."""
-        return dict(self._maps(files))
+        return dict(self._maps(_told(files, [one.path for one in files], reading)))
 
     def read(self, one: FileFact, max_bytes: int) -> bytes | None:
         """Return the beginning of a file, or None if it cannot be read."""
@@ -143,7 +161,7 @@ class Manifests:
         except (BackshopError, OSError):
             return None
 
-    def _maps(self, files: Sequence[FileFact]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    def _maps(self, files: Iterable[FileFact]) -> Iterator[tuple[str, Mapping[str, Any]]]:
         for one in files:
             try:
                 yield one.path, self._bench.formats.get_map(self._source(one), "prompt")
@@ -196,3 +214,14 @@ class Manifests:
             if len(self._kinds) > _KINDS_KEPT:
                 self._kinds.popitem(last=False)
         return known
+
+
+def _told(files: Iterable[FileFact], new: Sequence[str], reading: Reading) -> Iterator[FileFact]:
+    """Yield the files, and tell of those that nobody has looked into before (W5.16)."""
+    places = {path: at for at, path in enumerate(new)}
+    for one in files:
+        if one.path in places:
+            reading(one.path, places[one.path], len(new))
+        yield one
+    if new:
+        reading(None, len(new), len(new))

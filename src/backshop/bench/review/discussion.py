@@ -10,6 +10,7 @@ from backshop.base.acting import Acted, acting_by
 from backshop.base.ambient import timestamp
 from backshop.base.errors import ValidationFailed
 from backshop.base.ids import BlobId, TreeId, check_id
+from backshop.base.labels import headline
 from backshop.base.limits import COMMENT_QUOTE_CHARS
 from backshop.base.paths import BenchPath
 from backshop.base.place import FILE, Place
@@ -321,12 +322,12 @@ class Discussion:
         if place.is_file or (place.shape is not None and place.words is None):
             return None  # a slide is read as a whole, and is not what a shape says
         if place.words is not None:
-            return place.words[:COMMENT_QUOTE_CHARS]
+            return headline(place.words, COMMENT_QUOTE_CHARS)
         try:
             said = self._formats.read(source, _selector(place)).text
         except FormatError:
             return None  # a hint for people; the comment stands without it
-        return " ".join(_without_frame(said, place).split())[:COMMENT_QUOTE_CHARS] or None
+        return headline(_without_frame(said, place), COMMENT_QUOTE_CHARS) or None
 
 
 def _without_frame(text: str, place: Place) -> str:

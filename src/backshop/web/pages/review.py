@@ -32,6 +32,7 @@ from backshop.workshop import changes_said, counted
 from . import diffs
 from .kit import Page, Visit, bench_context, number, route, tried
 from .picture import comparison
+from .picture.outline import comment_head
 from .picture.sheet_pair import sheet_pairs
 from .pictures import document_pictures, inside, marked_pictures, placed
 from .words import FAULTS
@@ -218,7 +219,8 @@ def _choices(visit: Visit, path: str, *, is_asked: bool = False) -> dict[str, An
         cursor=str(first) if first else None,
     )
     found, error = tried(visit, Selections.page, wish)
-    return {"choices": found, "choices_error": error, "first": first}
+    told = {"choices_error": error, "comment_head": comment_head}
+    return {"choices": found, "first": first, **told}
 
 
 def _remarks(visit: Visit, path: str) -> dict[str, Any]:

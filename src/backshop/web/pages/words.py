@@ -99,7 +99,7 @@ def system_line(message: Message, models: Mapping[str, str]) -> str:
         case "draft_discarded":
             return "Draft discarded; Published is as it was"
         case "checkpoint_restored":
-            return "An earlier checkpoint was restored"
+            return _gone_back(data.get("publish"))
         case "files_restored":
             return _files_restored(data.get("paths") or ())
         case "undo":
@@ -127,6 +127,16 @@ def _rewound(data: Mapping[str, Any]) -> str:
     return f"Rewound to here ({gone} set aside)"
 
 
+def _gone_back(publish: Any) -> str:
+    """Return what a restore went back to: before which publish, if it was one (U3.31)."""
+    if not publish:
+        return "Went back to an earlier version"
+    names = _named([one["path"] for one in publish["files"]], sum(publish["counts"].values()))
+    if publish["is_undone"]:
+        return f"Publish of {names} undone"
+    return f"Went back to before the publish of {names}"
+
+
 def _files_restored(paths: Any) -> str:
     return f"Restored from the history: {_named(paths)}. Everything else stayed as it was"
 
@@ -135,9 +145,11 @@ def _applied(paths: Any) -> str:
     return f"Draft changed: {_named(paths)}" if paths else "Draft changed"
 
 
-def _named(paths: Any) -> str:
+def _named(paths: Any, number: int = 0) -> str:
+    """Return the first three of `number` paths, of which more may not be given."""
     names = [str(path) for path in paths]
-    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    number = max(number, len(names))
+    more = f" and {number - 3} more" if number > 3 else ""
     return f"{', '.join(names[:3])}{more}"
 
 

@@ -47,6 +47,7 @@ FILES_SHOWN = 1000
 WINDOW = 50  # messages of the first paint
 OLDER = 25  # and of each step backwards, which has to fit into a frame (U1.5)
 LOG_PAGE = 100
+_COMMENT = re.compile(r"^<!--.*?-->\s*")  # at the head of plan.md, of the engine's own (W11.6)
 
 
 def look(visit: Visit) -> Page | Redirect:
@@ -328,6 +329,7 @@ def details(visit: Visit) -> Page:
         "bench": {"workbench_id": bench_id},
         "turn_id": turn_id,
         "plan": plan,
+        "plan_text": _COMMENT.sub("", plan.plan_md) if plan else "",
         "plan_error": error,
         "entries": [(one, tool_line(one.tool, one.path)) for one in entries],
         "used": _used(visit, {turn_id}).get(turn_id),

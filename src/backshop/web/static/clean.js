@@ -17,7 +17,7 @@ async function settle(workbench_id) {
   const { tree } = await call("DraftGetState", { workbench_id });
   const answer = await ask("A Draft is in the way", [
     el("p", {}, "This needs a workbench without a Draft. What shall become of the Draft?"),
-    el("p", {}, "Published, it replaces the files; a checkpoint of them is kept. Discarded, everything it changed goes, and Published stays as it is."),
+    el("p", {}, "Published, it replaces the files; the version of before stays in the History. Discarded, everything it changed goes, and Published stays as it is."),
   ], [
     { label: "Publish", value: "publish", tone: "primary" },
     { label: "Discard", value: "discard", tone: "danger" },

@@ -279,7 +279,10 @@ function start() {
   });
   on(view, "click", "[data-remark]", (_, button) => {
     $("#remark-at", view).value = button.dataset.remark;
-    $("#remark", view).focus();
+    const own = $("#remark", view);
+    const { about } = button.dataset; // what is gone is named, as the comment stands beside where it was
+    if (about && !own.value.includes(about)) own.value = about + own.value;
+    own.focus();
   });
   // A comment leads to its place: in the picture as it stands there, else to the part of it that has the place.
   on(view, "click", "a[data-remark-link]", async (event, link) => {

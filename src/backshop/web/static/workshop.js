@@ -250,7 +250,7 @@ const DRAFT_WORDS = {
 const MODES = {
   chat_only: ["Only the conversation", "All files stay as they are now."],
   discard_draft: ["Conversation, and discard the Draft", "Published stays as it is now."],
-  restore_published: ["Conversation and Published files", "Published goes back to that time; a checkpoint of now is kept."],
+  restore_published: ["Conversation and Published files", "Published goes back to that time; the version of now stays in the History."],
 };
 
 // What going back does to the files: the words of one way, which is what its button does.
@@ -438,7 +438,7 @@ on($("#drawer"), "keydown", "[role=tab]", (event, tab) => {
 });
 $("#drawer").addEventListener("toggle", async (event) => {
   const entry = event.target.dataset?.entry;
-  if (entry && event.target.open) await loadInto($(".entry", event.target), `/bench/${bench}/tool/${entry}`);
+  if (entry && event.target.open) await loadInto($(".call", event.target), `/bench/${bench}/tool/${entry}`);
 }, true);
 function selectTab(tab) {
   showTab(tab);
@@ -584,6 +584,7 @@ follow(here, {
   WorkshopImplementProgress: (data) => { stepped(data, { phase: "implement", current_item: data.current_item, total_items: data.total_items, item_label: data.item_label }); return refresh(); },
   WorkshopToolExecuting: tool,
   WorkshopToolComplete: () => { $("#tool").textContent = ""; refreshWork(); if ($("#drawer").dataset.turn === state.active_turn?.turn_id && !$("#drawer").hidden) details(state.active_turn.turn_id); },
+  WorkshopReadingProgress: ({ path, done, total }) => { $("#tool").textContent = path ? `reading ${path} (file ${done + 1} of ${total})` : ""; },
   WorkshopModelProgress: ({ state: doing, waited_ms }) => { if (MODEL_STATES[doing]) $("#tool").textContent = `${MODEL_STATES[doing]} (${Math.round(waited_ms / 1000)} s)`; },
   WorkshopRateLimitWarning: (data) => { $("#tool").textContent = `waiting for the provider${data.wait_ms ? ` (${Math.ceil(data.wait_ms / 1000)} s)` : ""}`; },
   WorkshopNotesRead: () => { say("Your note was read"); return refresh(); },

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from backshop.base.errors import BackshopError
-from backshop.bench import BenchManifest, Manifests
+from backshop.bench import BenchManifest, Manifests, Reading, unheard
 from backshop.prompts import (
     DIGEST_KEY,
     DigestItem,
@@ -113,6 +113,7 @@ def refresh(
     manifests: Manifests,
     *,
     overrides: PromptOverridesStore | None = None,
+    reading: Reading = unheard,
 ) -> Action:
     """Bring the digest up to date before a turn, in one append; return what was done.
 
@@ -125,9 +126,9 @@ def refresh(
         case Action.CLEAR:
             together.workspace_digest.clear()
         case Action.BUILD:
-            keep(together, draw(files, manifests))
+            keep(together, draw(files, manifests, reading=reading))
         case Action.BUILD_ON if newest is not None:
-            keep(together, draw(files, manifests, notes=newest.body))
+            keep(together, draw(files, manifests, notes=newest.body, reading=reading))
     note_fingerprint(together, standing_of(together, files))
     together.commit()
     return action
@@ -142,7 +143,9 @@ class Drawn:
     fingerprint: str
 
 
-def draw(files: BenchManifest, manifests: Manifests, *, notes: str = "") -> Drawn:
+def draw(
+    files: BenchManifest, manifests: Manifests, *, notes: str = "", reading: Reading = unheard
+) -> Drawn:
     """Let the builder look at the files; nothing is kept."""
     by_path = {one.path: one for one in files.files}
     documents = [one for one in files.files if one.readable and one.kind in _MAPPED][:_MAPS_MAX]
@@ -150,7 +153,7 @@ def draw(files: BenchManifest, manifests: Manifests, *, notes: str = "") -> Draw
     def read(path: str, max_bytes: int) -> bytes | None:
         return manifests.read(by_path[path], max_bytes)
 
-    made = build_digest(files.fingerprinted, manifests.maps(documents), read)
+    made = build_digest(files.fingerprinted, manifests.maps(documents, reading), read)
     body = made.digest
     if notes.strip():
         body += f"\n\n#### Earlier notes\n\n{cut_bytes(notes.strip(), _NOTES_MAX_BYTES)}"

@@ -25,12 +25,14 @@ from backshop.bench import (
     Listing,
     Manifests,
     Notice,
+    Reading,
     choose_contents,
     choose_lines,
     contents_room,
     inject,
     named_paths,
     spoken_of,
+    unheard,
 )
 from backshop.formats import operation_sheet
 from backshop.prompts import ConversationItem, Tool
@@ -74,6 +76,7 @@ class Call:
     """The Draft the request is about, as it was when the turn began; None where it is not."""
     sees: bool = False
     """Whether the model takes pictures (W26.3)."""
+    reading: Reading = unheard
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +128,7 @@ class Gatherer:
         room = contents_room(call.window_tokens)
         at_hand = NOTHING_SHOWN
         if call.key not in _WITHOUT_CONTENTS:
-            at_hand = self._at_hand(began.files, about, room)
+            at_hand = self._at_hand(began.files, about, room, call.reading)
         left = room - _tokens(at_hand.contents)
         injected = self._injected(call, sorted(about), asked)
         injected, sheets, left_out = _fitting(injected, left * CHARS_PER_TOKEN)
@@ -167,10 +170,12 @@ class Gatherer:
         about = _about(manifest.files, asked)
         return listing, self._injected(call, sorted(about), asked)
 
-    def _at_hand(self, files: Sequence[FileFact], about: Collection[str], room: int) -> Shown:
+    def _at_hand(
+        self, files: Sequence[FileFact], about: Collection[str], room: int, reading: Reading
+    ) -> Shown:
         """Return the files the request is about with what is in them (W6.8)."""
         wanted = [one for one in files if one.path in about] if about else list(files)
-        contents = self.manifests.contents(wanted)
+        contents = self.manifests.contents(wanted, reading=reading)
         chosen = choose_contents(contents.found, room_tokens=room, spoken=about)
         shown = {one.path for one in chosen}
         return Shown(
@@ -194,7 +199,7 @@ class Gatherer:
         wanted = [one for one in now.files if one.path in (now.changed | named) - shown]
         if not wanted or call.key not in _WITH_CHANGES:
             return Shown(files=tuple(one for one in wanted if one.change))
-        contents = self.manifests.contents(wanted, first=now.changed)
+        contents = self.manifests.contents(wanted, first=now.changed, reading=call.reading)
         paths = {one.path for one in wanted}
         return Shown(
             files=tuple(wanted),

@@ -252,6 +252,10 @@ class TurnContext:
         """Tell who listens."""
         self.publish(self.bench_id, name, {"turn_id": self.turn_id, **payload})
 
+    def _reading(self, path: str | None, done: int, total: int) -> None:
+        """Tell which file is looked into before the model is asked (W5.16)."""
+        self.signal("WorkshopReadingProgress", path=path, done=done, total=total)
+
     @property
     def spent(self) -> Spent:
         """What the session used since this run of the turn began."""
@@ -268,7 +272,9 @@ class TurnContext:
         manifests = self._gatherer.manifests
         files = manifests.of(self.bench_id)
         with self.session.during(self.turn_id):
-            refresh.refresh(self.session, files, manifests, overrides=self._overrides)
+            refresh.refresh(
+                self.session, files, manifests, overrides=self._overrides, reading=self._reading
+            )
         for phase, wanted, used in self.adapter.adjusted_efforts:
             self._notice(
                 "effort_adjusted",
@@ -380,6 +386,7 @@ class TurnContext:
             began_ms=turn.started_ms,
             draft_tree=turn.began_tree if record.is_on_draft else None,
             sees=self.adapter.capabilities.pictures and self._settings.max_pictures > 0,
+            reading=self._reading,
         )
         if KINDS[asked.key].conversation:
             told = self._telling.excerpt(known, turn)

@@ -34,7 +34,7 @@ def deck_picture(shown: Shown, diff: Diff | None, diff_of: DiffOf | None = None)
         if found is None or not isinstance(found.body, Parts) or not found.body.chosen:
             continue
         slide = found.body.chosen
-        own = list(_entries(slide))
+        own = list(_entries(slide, _near(pairs, index)))
         told = numbered([*entries, *(entry for entry, _ in own)])[len(entries) :]
         marked = [(entry, shape) for entry, (_, shape) in zip(told, own, strict=True)]
         scenes.append(_scene(shown, slide, marked[: max(0, SHOWN_MAX - len(entries))]))
@@ -139,13 +139,21 @@ def _panel(shown: Shown, version: Version, index: int) -> Panel:
 # ---------------------------------------------------------------- what changed
 
 
-def _entries(slide: Data) -> Iterator[_Marked]:
+def _near(pairs: Sequence[Data], index: int) -> str:
+    """Return the slide of the Draft that stands before a place of the order, else after it."""
+    order = (*reversed(pairs[: index + 1]), *pairs[index + 1 :])
+    at = next((one["index_after"] for one in order if one["index_after"] is not None), None)
+    return "" if at is None else spelled(Place(slide_index=at))
+
+
+def _entries(slide: Data, near: str) -> Iterator[_Marked]:
     """Yield what changed on a slide; a slide that came or went is one change."""
     at = slide["index_after"]
     place = None if at is None else spelled(Place(slide_index=at))
     if slide["kind"] in ("added", "removed"):
         words = "new slide" if slide["kind"] == "added" else "removed slide"
-        yield Entry(number=0, change=slide["kind"], label=_name(slide), what=words, place=place), {}
+        whole = Entry(number=0, change=slide["kind"], label=_name(slide), place=place)
+        yield replace(whole, what=words, near=near), {}
         return
     for shape in slide["shapes"]:
         if shape["kind"] != "same":
@@ -172,6 +180,7 @@ def _entry(slide: Data, shape: Data) -> Entry:
         label=str(shape["name"] or "Shape"),
         what=what,
         place=place,
+        near=spelled(Place(slide_index=slide["index_after"])),
         pieces=tuple(shape["lines"]),
         facts=tuple(shape["facts"]),
     )

@@ -32,7 +32,7 @@ def document_picture(shown: Shown, diff: Diff | None, diff_of: DiffOf | None = N
     """Return a part of a document: of both versions where they are compared."""
     body = diff.body if diff is not None and isinstance(diff.body, Parts) else None
     runs = list(_runs(body, diff_of)) if body and diff_of else []
-    entries, more = capped(numbered([_entry(*run) for run in runs]))
+    entries, more = capped(numbered([_entry(*run, near=at) for run, at in _near(runs)]))
     first = _first(shown, runs)
     panels = tuple(_panel(shown, one, first[one.name]) for one in shown.versions)
     remarks = _remarks(shown)
@@ -152,7 +152,17 @@ def _joins(block: Data) -> str | None:
     return block["kind"] if block["kind"] in ("added", "removed") else None
 
 
-def _entry(heading: str, run: Sequence[Data]) -> Entry:
+def _near(runs: Sequence[_Run]) -> Iterator[tuple[_Run, int]]:
+    """Yield with each run the block of the Draft that stands before where it begins."""
+    shift = 0
+    for heading, blocks in runs:
+        at = blocks[0].get("at_before")
+        yield (heading, blocks), max(0, (at or 0) + shift - 1)
+        shift += sum(one["kind"] == "added" for one in blocks)
+        shift -= sum(one["kind"] == "removed" for one in blocks)
+
+
+def _entry(heading: str, run: Sequence[Data], near: int) -> Entry:
     first, last = run[0], run[-1]
     at, end = first.get("at_after"), last.get("at_after")
     is_one = at == end or end is None
@@ -167,6 +177,7 @@ def _entry(heading: str, run: Sequence[Data]) -> Entry:
         label=_cut(heading),
         what=_what(run),
         place=place,
+        near=spelled(Place(paragraph=near)),
         pieces=tuple(one for one in shown if one),
         facts=tuple(facts)[:LINES_SHOWN],
         more=max(0, len(run) - LINES_SHOWN),

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from backshop.base.labels import headline
+
 SIGNS = {"added": "+", "changed": "~", "removed": "−", "moved": "→", "format": "¶"}
 WORDS = {
     "added": "added",
@@ -20,6 +22,7 @@ WORDS = {
     "format": "format changed",
 }
 LINES_SHOWN = 6  # of one entry
+ABOUT_CHARS = 80  # of what is gone, where a comment names it
 SHOWN_MAX = 200  # entries of one picture
 FIT_PX = 420  # about as wide as a slide beside another is shown: signs are scaled to be read then
 Data = Mapping[str, Any]
@@ -49,6 +52,8 @@ class Entry:
     what: str = ""
     place: str | None = None
     """The place in the Draft as a comment spells it; None where the Draft has none."""
+    near: str = ""
+    """Of what is gone: the place in the Draft beside which it was; empty: the whole file."""
     sides: tuple[Side, ...] = ()
     pieces: tuple[Sequence[Data], ...] = ()
     """Lines of text with what came and went marked in them."""
@@ -59,6 +64,14 @@ class Entry:
     def plain(self) -> list[Side]:
         """What has more to tell without its number format."""
         return [one for one in self.sides if one.plain]
+
+    @property
+    def about_gone(self) -> str | None:
+        """How a comment on what is gone begins, as it stands at another place (U8.14)."""
+        if self.place is not None:
+            return None
+        text = " ".join("".join(str(one["text"]) for one in line) for line in self.pieces)
+        return comment_head(f"what was removed, {self.label}", text or next(iter(self.facts), ""))
 
     @property
     def sign(self) -> str:
@@ -89,6 +102,12 @@ class Outline:
     """The number of the comment it leads to."""
     unit: float = 1.0
     """How large its sign is: pictures that are shown smaller have larger ones."""
+
+
+def comment_head(label: str, text: str) -> str:
+    """Return how a comment begins that cannot stand at what it is about."""
+    words = headline(text, ABOUT_CHARS)
+    return f"About {label}{f' (“{words}”)' if words else ''}: "
 
 
 def outline(rect: Rect, **facts: Any) -> Outline:

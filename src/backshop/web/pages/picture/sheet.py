@@ -374,6 +374,7 @@ def _line(one: Data, sheet: str) -> _Found:
         label=label,
         what=f"{count_text(one['count'], one['axis'][:-1])} {verb}",
         place=spelled(Place(sheet=sheet, range=area)) if is_added else None,
+        near=spelled(Place(sheet=sheet)),
         facts=_held_by(one),
     )
     return _Found(entry=entry, regions={"after" if is_added else "before": region}, frames={})
@@ -466,7 +467,13 @@ def _framed(diff: Diff, sheet: str, made: Mapping[str, _Drawn]) -> Iterator[_Fou
         kind = next(iter(sides.values()))["kind"]
         facts = tuple(told[:LINES_SHOWN])
         entry = Entry(
-            number=0, change=change, label=label, what=f"{kind} {change}", place=place, facts=facts
+            number=0,
+            change=change,
+            label=label,
+            what=f"{kind} {change}",
+            place=place,
+            near=spelled(Place(sheet=sheet)),
+            facts=facts,
         )
         yield _Found(entry=entry, regions={}, frames=sides)
 
