@@ -246,6 +246,8 @@ class Rules:
     differs: Callable[[Pair], bool] = lambda pair: differs(pair)  # of a part that is told
     skipped_relations: frozenset[str] = frozenset()  # told by a diff
     told_relations: Callable[[str], frozenset[str]] = lambda _: frozenset()  # those of one part
+    told_links: Callable[[str, bool], frozenset[str]] = lambda _, __: frozenset()
+    """The ids of relationships of a part that are told by the elements that use them."""
     words: Callable[[str, bool], Found | None] = lambda _, __: None  # of a part that came or went
 
 
@@ -381,6 +383,7 @@ class Comparison:
         self._compare_relations(rels_owner(old), rels_owner(new))
 
     def _compare_relations(self, old: str, new: str) -> None:
+        told = self._rules.told_links(old, False), self._rules.told_links(new, True)
         sides = [
             Counter(
                 Relation(
@@ -390,8 +393,9 @@ class Comparison:
                     rel.part is not None and side.package.find(rel.part) is None,
                 )
                 for rel in side.package.rels(owner)
+                if rel.id not in ids
             )
-            for side, owner in ((self.old, old), (self.new, new))
+            for side, owner, ids in zip((self.old, self.new), (old, new), told, strict=True)
         ]
         gone, come = sides[0] - sides[1], sides[1] - sides[0]
         found = list(self._led(gone, come, self._rules.told_relations(new)))

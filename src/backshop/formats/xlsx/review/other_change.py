@@ -113,6 +113,7 @@ class Knowledge:
             words=self._words,
             told=self._told,
             told_relations=self._relations,
+            told_links=self._links,
             is_told=self._is_told,
             differs=self._differs,
             skipped_relations=_SKIPPED,
@@ -149,6 +150,10 @@ class Knowledge:
         """Return the relationships of a sheet that notes and links tell."""
         known = self._annotations.get(part)
         return known.relations if known is not None else frozenset()
+
+    def _links(self, part: str, is_new: bool) -> frozenset[str]:
+        """Return the relationships of a part that are told by what uses them: none in words."""
+        return frozenset()
 
     def _words(self, part: str, is_new: bool) -> part_diff.Found | None:
         if (noted := self._noted[is_new].get(part)) is not None:
