@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from io import FileIO
 from pathlib import Path
 
 import pytest
@@ -183,7 +184,8 @@ def test_a_file_opened_to_write_before_the_exchange_goes_back(folder, tmp_path, 
 def test_who_opened_the_new_content_while_it_was_there_for_a_moment_writes_into_what_stays(
     folder, tmp_path, monkeypatch
 ):
-    real, opened = file_name.exchange_in, []
+    real = file_name.exchange_in
+    opened: list[FileIO] = []
 
     def busy(handle, one, two):
         if not opened:
