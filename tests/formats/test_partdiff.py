@@ -382,6 +382,7 @@ RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships
             "sheet Q1: drawings; which drawing it uses",
         ),
         (SHEET, 't="n"><v>1<', 't="str"><v>1<', "sheet Q1: kinds of values (1)"),
+        (SHEET, 't="n"><v>1<', 't="n"><v>1.0<', "sheet Q1: how its cells are stored"),
         (
             SHEET,
             '<row r="2"',

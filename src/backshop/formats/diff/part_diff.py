@@ -244,6 +244,8 @@ class Rules:
     told: Callable[[Pair], Found | None] = lambda _: None
     is_told: Callable[[str, bool], bool] = lambda _, __: False
     differs: Callable[[Pair], bool] = lambda pair: differs(pair)  # of a part that is told
+    unseen: Callable[[str], Sequence[str]] = lambda _: ()
+    """What to say of a part that differs and whose diff shows nothing."""
     skipped_relations: frozenset[str] = frozenset()  # told by a diff
     told_relations: Callable[[str], frozenset[str]] = lambda _: frozenset()  # those of one part
     told_links: Callable[[str, bool], frozenset[str]] = lambda _, __: frozenset()
@@ -301,7 +303,9 @@ class Comparison:
         for name in self.old.names:
             if name not in self._twins:
                 self._one_sided(name, is_new=False)
-        described = [self._entry(part, "changed", []) for part in self._described]
+        described = [
+            self._entry(part, "changed", self._rules.unseen(part)) for part in self._described
+        ]
         return {"rest": self._listed(), "described": described}
 
     def _paired(self) -> dict[str, str]:

@@ -116,6 +116,7 @@ class Knowledge:
             told_links=self._links,
             is_told=self._is_told,
             differs=self._differs,
+            unseen=self._unseen,
             skipped_relations=_SKIPPED,
         )
 
@@ -223,6 +224,10 @@ class Knowledge:
             return part_diff.differs(pair)
         old, new = (_HINTS.sub(b"", xml.data[xml.start : xml.end]) for xml in xmls)
         return old != new
+
+    def _unseen(self, part: str) -> list[str]:
+        is_sheet = any(sheet.part == part for sheet in self._sheets[1])
+        return ["how its cells are stored"] if is_sheet else []
 
     def _of_workbook(self, pair: part_diff.Pair) -> part_diff.Found:
         for root in (pair.old, pair.new):
