@@ -382,6 +382,7 @@ RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships
             "sheet Q1: drawings; which drawing it uses",
         ),
         (SHEET, 't="n"><v>1<', 't="str"><v>1<', "sheet Q1: kinds of values (1)"),
+        (SHEET, 't="n"><v>1<', 't="n"><v>1.0<', "sheet Q1: how its cells are stored"),
         (
             SHEET,
             '<row r="2"',
@@ -501,7 +502,8 @@ def test_a_change_of_any_part_of_any_office_file_is_in_its_review(
                 continue
             tried += 1
             assert is_told or also, (path.name, part, touched)
-            if also and also[0].startswith(PACKAGING) and not _is_of_no_part(path, touched):
+            means = not _is_of_no_part(path, touched) and not _leads_alike(path, part, touched)
+            if also and also[0].startswith(PACKAGING) and means:
                 assert _is_trivial(part, touched), (path.name, part, touched)
     record_property("count", tried)
     assert tried >= scaled(12, 5_000)
@@ -534,8 +536,7 @@ def _mutated(path: Path, part: str, rng: random.Random, folder: Path) -> Any:
             return None
         element, key = rng.choice(places)
         value = str(element.get(key))
-        by = value[:-1] + ("1" if value[-1:] != "1" else "2")
-        element.set(key, by if value[-1:].isdigit() else f"{value}x")
+        element.set(key, _another(value))
         touched = (etree.QName(element).localname, etree.QName(key).localname, value)
         data[part] = etree.tostring(root, xml_declaration=True, encoding="UTF-8", standalone=True)
     elif data[part]:
@@ -547,6 +548,26 @@ def _mutated(path: Path, part: str, rng: random.Random, folder: Path) -> Any:
         for name, content in data.items():
             new.writestr(name, content)
     return made, touched
+
+
+def _another(value: str) -> str:
+    by = value[:-1] + ("1" if value[-1:] != "1" else "2")
+    return by if value[-1:].isdigit() else f"{value}x"
+
+
+def _leads_alike(path: Path, part: str, touched: tuple[str, str, str]) -> bool:
+    """Whether a part names another of its relationships now, and both lead to the same."""
+    folder, _, file = part.rpartition("/")
+    with zipfile.ZipFile(path) as archive:
+        rels = f"{folder}/_rels/{file}.rels".lstrip("/")
+        if rels not in archive.namelist():
+            return False
+        found = {
+            one.get("Id"): (one.get("Type"), one.get("Target"))
+            for one in etree.fromstring(archive.read(rels))
+        }
+    ids = touched[2], _another(touched[2])
+    return all(one in found for one in ids) and found[ids[0]] == found[ids[1]]
 
 
 def _is_of_no_part(path: Path, touched: tuple[str, str, str]) -> bool:

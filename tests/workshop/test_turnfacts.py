@@ -349,7 +349,7 @@ def test_facts_become_words_in_one_place():
 
     assert told(facts) == (
         "5 files were changed:",
-        "- a.xlsx (modified, 2 cell changes)",
+        "- a.xlsx (modified, 2 cell changes, counted write by write)",
         "- b.bin (added, 9 bytes)",
         "- c.bin (modified, 1 byte → 2 bytes)",
         "- d.txt",

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 import xlsxwriter
+from openpyxl.styles import Alignment, Font, PatternFill
 
 from backshop.formats import xlsx
 from backshop.formats.errors import FormatError
@@ -160,6 +161,55 @@ def test_equal_looks_are_shared_and_no_look_leaves_the_table_alone(made, out):
     assert once.count(b"<xf ") == members(made.path)["xl/styles.xml"][0].count(b"<xf ") + 1
     assert members(again)["xl/styles.xml"][0] == once
     assert plain.read_bytes() == made.path.read_bytes()
+
+
+@pytest.mark.rule("F18.2", "F23.7")
+@pytest.mark.parametrize(
+    "style",
+    [
+        {"font_bold": True, "fill_color": "#E2EFDA"},
+        {"font_italic": False, "font_underline": True, "font_color": "#123456", "font_size": 12},
+        {"fill_pattern": "gray125"},
+        {"border_top": {"style": "thin", "color": "#FF0000"}, "border_left": {"style": "none"}},
+        {"h_align": "center", "v_align": "bottom", "wrap_text": False},
+        {"number_format": "0.00"},
+    ],
+)
+def test_a_look_that_cells_have_already_changes_no_byte(made, out, style):
+    styled(made, out, style, "A1:B1")
+    again = out.with_name("again.xlsx")
+
+    result = styled(source(out), again, style, "A1:B1")
+
+    assert again.read_bytes() == out.read_bytes()
+    assert result.effects.totals["changed"] == 0
+
+
+@pytest.mark.rule("F18.2", "F23.7")
+def test_a_look_that_another_program_wrote_otherwise_is_there_already(made, tmp_path, out):
+    file = opened(made.path)
+    cell = file["S"]["A1"]
+    cell.fill = PatternFill("solid", fgColor="00E2EFDA", bgColor="00E2EFDA")  # opaque to Excel
+    cell.font = Font(name="Arial", sz=12, b=True, u="double", color="00123456")
+    cell.alignment = Alignment(horizontal="right")
+    file.save(tmp_path / "other.xlsx")
+    other = source(tmp_path / "other.xlsx")
+    had = {
+        "font_bold": True,
+        "font_size": 12,
+        "font_color": "#123456",
+        "fill_color": "#E2EFDA",
+        "h_align": "right",
+        "wrap_text": False,
+    }
+
+    styled(other, out, had)
+    assert out.read_bytes() == other.path.read_bytes()
+
+    styled(other, out, {"font_underline": True})
+    assert opened(out)["S"]["A1"].font.u == "single"
+    styled(other, out, {"font_underline": False})
+    assert opened(out)["S"]["A1"].font.u is None
 
 
 @pytest.mark.rule("F21.1", "F21.4")

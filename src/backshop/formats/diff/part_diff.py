@@ -244,8 +244,12 @@ class Rules:
     told: Callable[[Pair], Found | None] = lambda _: None
     is_told: Callable[[str, bool], bool] = lambda _, __: False
     differs: Callable[[Pair], bool] = lambda pair: differs(pair)  # of a part that is told
+    unseen: Callable[[str], Sequence[str]] = lambda _: ()
+    """What to say of a part that differs and whose diff shows nothing."""
     skipped_relations: frozenset[str] = frozenset()  # told by a diff
     told_relations: Callable[[str], frozenset[str]] = lambda _: frozenset()  # those of one part
+    told_links: Callable[[str, bool], frozenset[str]] = lambda _, __: frozenset()
+    """The ids of relationships of a part that are told by the elements that use them."""
     words: Callable[[str, bool], Found | None] = lambda _, __: None  # of a part that came or went
 
 
@@ -299,7 +303,9 @@ class Comparison:
         for name in self.old.names:
             if name not in self._twins:
                 self._one_sided(name, is_new=False)
-        described = [self._entry(part, "changed", []) for part in self._described]
+        described = [
+            self._entry(part, "changed", self._rules.unseen(part)) for part in self._described
+        ]
         return {"rest": self._listed(), "described": described}
 
     def _paired(self) -> dict[str, str]:
@@ -381,6 +387,7 @@ class Comparison:
         self._compare_relations(rels_owner(old), rels_owner(new))
 
     def _compare_relations(self, old: str, new: str) -> None:
+        told = self._rules.told_links(old, False), self._rules.told_links(new, True)
         sides = [
             Counter(
                 Relation(
@@ -390,8 +397,9 @@ class Comparison:
                     rel.part is not None and side.package.find(rel.part) is None,
                 )
                 for rel in side.package.rels(owner)
+                if rel.id not in ids
             )
-            for side, owner in ((self.old, old), (self.new, new))
+            for side, owner, ids in zip((self.old, self.new), (old, new), told, strict=True)
         ]
         gone, come = sides[0] - sides[1], sides[1] - sides[0]
         found = list(self._led(gone, come, self._rules.told_relations(new)))

@@ -437,6 +437,13 @@ def canonical_element(element: etree._Element) -> bytes:
         return etree.tostring(element, with_tail=False)
 
 
+def said_by(element: etree._Element) -> str:
+    """Return what one element of a list says, whatever prefixes and namespaces stand around it."""
+    inside = [said_by(item) for item in element if isinstance(item.tag, str)]
+    text = "" if inside else element.text or ""
+    return repr((str(element.tag), sorted(element.attrib.items()), text, inside))
+
+
 def _content_types(root: etree._Element) -> tuple[dict[str, str], dict[str, str]]:
     overrides = {
         (line.get("PartName") or "").lower(): line.get("ContentType") or ""

@@ -182,6 +182,8 @@ def _files(facts: TurnFacts) -> list[str]:
 def _file(one: FileChanged) -> str:
     about = [one.change] if one.change else []
     about += changes_said(one.counts)
+    if sum(counted.count for counted in one.counts) > 1:
+        about.append("counted write by write")  # a comparison counts each place once
     if not one.counts and one.size_after is not None:
         before = "" if one.size_before is None else f"{size_text(one.size_before)} → "
         about.append(f"{before}{size_text(one.size_after)}")

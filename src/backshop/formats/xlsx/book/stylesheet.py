@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from lxml import etree
 
 from backshop.formats.figure.plain import exact_text
-from backshop.formats.package.package import Package, canonical_element
+from backshop.formats.package.package import Package, said_by
 from backshop.formats.protocol import Json
 from backshop.formats.warning import Warnings
 from backshop.formats.write import style as words
@@ -34,6 +34,14 @@ _ROOT_ORDER = (
     *("tableStyles", "colors", "extLst"),
 )
 SIDES = ("left", "right", "top", "bottom")
+_ON, _OFF = frozenset({"1", "true", "single"}), frozenset({"0", "false", "none"})
+_UNSAID = {"horizontal": "general", "vertical": "bottom", "wrapText": "0"}  # of an alignment
+_APPLIED = {
+    "numFmtId": "applyNumberFormat",
+    "fontId": "applyFont",
+    "fillId": "applyFill",
+    "borderId": "applyBorder",
+}
 EMPTY_STYLES = (
     f'<styleSheet xmlns="{MAIN_NS}"><fonts count="1"><font><sz val="11"/><name val="Calibri"/>'
     '<family val="2"/></font></fonts><fills count="2"><fill><patternFill patternType="none"/>'
@@ -141,7 +149,7 @@ class StyleSheet:
         empty = book.in_dialect(EMPTY_STYLES)
         self.root = book.package.xml(part) if part else etree.fromstring(empty)
         self._cache: dict[tuple[int, Look], int] = {}
-        self._tables: dict[str, dict[bytes, int]] = {}
+        self._tables: dict[str, dict[str, int]] = {}
         self.changed = False
 
     def save(self, book: Book) -> None:
@@ -223,10 +231,12 @@ class StyleSheet:
         self._set_fill(xf, look)
         self._set_border(xf, look)
         if look.number_format is not None:
-            xf.set("numFmtId", str(self.number_format(look.number_format)))
-            xf.set("applyNumberFormat", "1")
+            is_same = self.code_of(xf) == look.number_format
+            number = xf.get("numFmtId") if is_same else self.number_format(look.number_format)
+            _use(xf, "numFmtId", str(number or 0))
         _set_alignment(xf, look)
-        return self.append("cellXfs", xf)
+        is_kept = found is self.xf(base) and said_by(xf) == said_by(found)
+        return base if is_kept else self.append("cellXfs", xf)
 
     def bordered(self, base: int, other: int) -> int:
         """Return the format that looks like `base` with the lines around it that `other` has."""
@@ -247,9 +257,9 @@ class StyleSheet:
         if known is None:
             known = {}
             for index, item in enumerate(items):
-                known.setdefault(_key(item), index)
+                known.setdefault(said_by(item), index)
             self._tables[table] = known
-        key = _key(element)
+        key = said_by(element)
         if key not in known:
             known[key] = len(items)
             element.tail = None
@@ -298,17 +308,16 @@ class StyleSheet:
             ("i", look.font_italic),
             ("u", look.font_underline),
         ):
-            if wish is not None:
+            if wish is not None and not _is_switched(font, name, wish):
                 _put(font, name, {} if wish else None)
         if look.font_size is not None:
             _put(font, "sz", {"val": exact_text(look.font_size)})
-        if look.font_color is not None:
+        if look.font_color is not None and not _is_color(child(font, "color"), look.font_color):
             _put(font, "color", {"rgb": f"FF{look.font_color}"})
         if look.font_name is not None:
             _put(font, "name", {"val": look.font_name})
             _put(font, "scheme", None)  # else the theme's font wins
-        xf.set("fontId", str(self.append("fonts", font)))
-        xf.set("applyFont", "1")
+        self._use_entry(xf, "fonts", "fontId", font)
 
     def _set_fill(self, xf: etree._Element, look: Look) -> None:
         if look.fill_color is None and look.fill_pattern is None:
@@ -317,6 +326,10 @@ class StyleSheet:
         pattern = child(fill, "patternFill")
         wanted = look.fill_pattern or "solid"
         old_color = child(pattern, "fgColor")
+        is_colored = look.fill_color is None or _is_color(old_color, look.fill_color)
+        if pattern is not None and pattern.get("patternType", "none") == wanted and is_colored:
+            self._use_entry(xf, "fills", "fillId", fill)
+            return
         new = etree.Element(like(self.root, "fill"))
         inner = etree.SubElement(new, like(new, "patternFill"), patternType=wanted)
         if wanted != "none":
@@ -329,8 +342,7 @@ class StyleSheet:
                 inner.append(deepcopy(background))
             elif wanted == "solid":
                 etree.SubElement(inner, like(new, "bgColor"), indexed="64")
-        xf.set("fillId", str(self.append("fills", new)))
-        xf.set("applyFill", "1")
+        self._use_entry(xf, "fills", "fillId", new)
 
     def _set_border(self, xf: etree._Element, look: Look) -> None:
         wishes = {side: getattr(look, f"border_{side}") for side in SIDES}
@@ -340,16 +352,42 @@ class StyleSheet:
         for side, wish in wishes.items():
             if wish is not None:
                 _set_edge(border, side, wish)
-        xf.set("borderId", str(self.append("borders", border)))
-        xf.set("applyBorder", "1")
+        self._use_entry(xf, "borders", "borderId", border)
+
+    def _use_entry(self, xf: etree._Element, table: str, key: str, element: etree._Element) -> None:
+        """Let a format have an entry of a list: its own where that says the same."""
+        items = [item for item in self.table(table) if isinstance(item.tag, str)]
+        own = int(xf.get(key) or 0)
+        is_own = own < len(items) and said_by(items[own]) == said_by(element)
+        _use(xf, key, str(own if is_own else self.append(table, element)))
 
 
-def _key(element: etree._Element) -> bytes:
-    return canonical_element(deepcopy(element))
+def _use(xf: etree._Element, key: str, number: str) -> None:
+    applied = _APPLIED[key]
+    if xf.get(key, "0") != number or not truth(xf.get(applied), True):
+        xf.set(key, number)
+        xf.set(applied, "1")
+
+
+def _is_switched(font: etree._Element, name: str, wish: bool) -> bool:
+    """Whether a font has or lacks a property as wished; a double underline is not a single one."""
+    found = child(font, name)
+    value = "0" if found is None else found.get("val", "1").lower()
+    return value in (_ON if wish else _OFF)
+
+
+def _is_color(element: etree._Element | None, color: str) -> bool:
+    """Whether something has just this colour; how opaque it is said to be, Excel ignores."""
+    if element is None or set(map(str, element.attrib)) != {"rgb"}:
+        return False
+    return (element.get("rgb") or "")[-6:].upper() == color
 
 
 def _put(font: etree._Element, name: str, attributes: dict[str, str] | None) -> None:
     """Set or remove a property of a font, at its place in the order Excel expects."""
+    found = child(font, name)
+    if found is not None and attributes and set(found.items()) == set(attributes.items()):
+        return
     for old in children(font, name):
         font.remove(old)
     if attributes is None:
@@ -364,6 +402,8 @@ def _set_edge(border: etree._Element, side: str, wish: Border) -> None:
     # strict files say start and end
     names = {"left": ("left", "start"), "right": ("right", "end")}.get(side, (side,))
     edge = next((item for item in border if local(item) in names), None)
+    if edge is None and wish.style in (None, "none"):
+        return
     if edge is None:
         order = ["start", "left", "end", "right", "top", "bottom"]
         at = sum(1 for item in border if local(item) in order[: order.index(side)])
@@ -377,7 +417,7 @@ def _set_edge(border: etree._Element, side: str, wish: Border) -> None:
             edge.remove(color)
         return
     edge.set("style", line)
-    if wish.color is not None or color is None:
+    if color is None or (wish.color is not None and not _is_color(color, wish.color)):
         if color is not None:
             edge.remove(color)
         wanted = {"rgb": f"FF{wish.color}"} if wish.color else {"auto": "1"}
@@ -390,13 +430,19 @@ def _set_alignment(xf: etree._Element, look: Look) -> None:
         "vertical": look.v_align,
         "wrapText": None if look.wrap_text is None else str(int(look.wrap_text)),
     }
-    if all(wish is None for wish in wishes.values()):
-        return
+    wanted = {key: wish for key, wish in wishes.items() if wish is not None}
     alignment = child(xf, "alignment")
+    if not wanted or (alignment is not None and _is_aligned(xf, alignment, wanted)):
+        return
     if alignment is None:
         alignment = etree.Element(like(xf, "alignment"))
         xf.insert(0, alignment)
-    for key, wish in wishes.items():
-        if wish is not None:
-            alignment.set(key, wish)
+    for key, wish in wanted.items():
+        alignment.set(key, wish)
     xf.set("applyAlignment", "1")
+
+
+def _is_aligned(xf: etree._Element, alignment: etree._Element, wanted: dict[str, str]) -> bool:
+    said = {key: alignment.get(key, unsaid) for key, unsaid in _UNSAID.items()}
+    said["wrapText"] = str(int(truth(said["wrapText"])))
+    return truth(xf.get("applyAlignment"), True) and wanted.items() <= said.items()

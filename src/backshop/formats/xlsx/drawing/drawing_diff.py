@@ -15,7 +15,8 @@ from backshop.formats.package.relationship import rels_name
 from backshop.formats.package.xml_tree import loosened
 
 from ..book.workbook import Book, Sheet
-from .drawing_part import Drawn, drawing_parts, drawn_on
+from .drawing_edit import links_in
+from .drawing_part import DrawingPart, Drawn, drawing_parts, drawn_on
 from .drawn_key import anchor_key, content_key, is_picture
 from .listing import chart_facts, told
 from .pairing import Pairs, paired
@@ -54,8 +55,8 @@ class SheetDrawings:
     def is_untouched(self, was: Drawn, now: Drawn) -> bool:
         """Whether all parts of a chart or picture have the same bytes on both sides."""
         old, new = self.books
-        names = {was.drawing, rels_name(was.drawing), *_tree(old, was.part)}
-        if names != {now.drawing, rels_name(now.drawing), *_tree(new, now.part)}:
+        names = {was.drawing, rels_name(was.drawing), *parts_of(old, was)}
+        if names != {now.drawing, rels_name(now.drawing), *parts_of(new, now)}:
             return False
         one, two = (
             [book.package.read(name) if name in book.package else b"" for name in sorted(names)]
@@ -122,12 +123,12 @@ class DrawingChanges:
 
     @cached_property
     def parts(self) -> tuple[set[str], set[str]]:
-        """The parts of both sides that charts and pictures are made of."""
+        """The parts of both sides that charts and pictures are made of, or that a click opens."""
         found: tuple[set[str], set[str]] = (set(), set())
         for sheet in self.sheets:
             for side, (book, drawn) in enumerate(zip(self.books, sheet.drawn, strict=True)):
                 for one in drawn:
-                    found[side].update(_tree(book, one.part))
+                    found[side].update(parts_of(book, one))
         return found
 
     @cached_property
@@ -186,10 +187,13 @@ def _strip(root: Element, numbers: Iterable[int]) -> None:
         root.remove(children[at])
 
 
-def _tree(book: Book, part: str | None) -> set[str]:
-    """Return a part with all it leads to, and the parts that say where."""
+def parts_of(book: Book, drawn: Drawn) -> set[str]:
+    """Return all parts that a chart or picture leads to, and the parts that say where."""
     found: set[str] = set()
-    waiting = [part] if part else []
+    used = links_in(DrawingPart.of(book, drawn.drawing).children[drawn.at])
+    rels = (rel for rel in book.package.rels(drawn.drawing) if rel.id in used)
+    targets = (book.package.find(rel.part) for rel in rels if rel.part)
+    waiting = [target for target in targets if target]
     while waiting:
         name = waiting.pop()
         if name in found:

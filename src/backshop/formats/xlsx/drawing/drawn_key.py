@@ -12,6 +12,7 @@ from backshop.formats.package.guard import Element
 from backshop.formats.package.xml_tree import loosened
 
 from ..book.workbook import Book
+from .drawing_edit import links_in
 from .drawing_part import PICTURE, DrawingPart, Drawn
 
 _DEPTH = 8  # of parts that lead to parts
@@ -70,6 +71,21 @@ def content_key(
         for rel in book.package.rels(part)
     }
     return _digest(printed(root, links).encode("utf-8", "surrogatepass"))
+
+
+def parts_counted(book: Book, drawn: Drawn) -> set[str]:
+    """Return the parts whose content counts in what a chart or picture is."""
+    found: set[str] = set()
+    waiting = [(drawn.drawing, _anchor(book, drawn))]
+    while waiting:
+        part, element = waiting.pop()
+        used = links_in(element)
+        targets = (rel.part for rel in book.package.rels(part) if rel.part and rel.id in used)
+        for target in filter(None, map(book.package.find, targets)):
+            if target not in found and target.lower().endswith(".xml"):
+                waiting.append((target, book.package.xml(target)))
+            found.add(target)
+    return found
 
 
 def _leave_cells_out(root: Element, translate: Callable[[str], str]) -> None:

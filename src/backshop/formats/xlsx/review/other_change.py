@@ -113,8 +113,10 @@ class Knowledge:
             words=self._words,
             told=self._told,
             told_relations=self._relations,
+            told_links=self._links,
             is_told=self._is_told,
             differs=self._differs,
+            unseen=self._unseen,
             skipped_relations=_SKIPPED,
         )
 
@@ -149,6 +151,10 @@ class Knowledge:
         """Return the relationships of a sheet that notes and links tell."""
         known = self._annotations.get(part)
         return known.relations if known is not None else frozenset()
+
+    def _links(self, part: str, is_new: bool) -> frozenset[str]:
+        """Return the relationships of a part that are told by what uses them: none in words."""
+        return frozenset()
 
     def _words(self, part: str, is_new: bool) -> part_diff.Found | None:
         if (noted := self._noted[is_new].get(part)) is not None:
@@ -218,6 +224,10 @@ class Knowledge:
             return part_diff.differs(pair)
         old, new = (_HINTS.sub(b"", xml.data[xml.start : xml.end]) for xml in xmls)
         return old != new
+
+    def _unseen(self, part: str) -> list[str]:
+        is_sheet = any(sheet.part == part for sheet in self._sheets[1])
+        return ["how its cells are stored"] if is_sheet else []
 
     def _of_workbook(self, pair: part_diff.Pair) -> part_diff.Found:
         for root in (pair.old, pair.new):

@@ -12,6 +12,8 @@ from backshop.formats.protocol import JsonObject
 
 from ..book.sheet_xml import SheetXml
 from ..book.workbook import Book, child, children, local
+from ..drawing.drawing_edit import links_in
+from ..drawing.drawn_key import parts_counted
 from ..review.other_change import Knowledge
 from ..rule.difference import strip
 from ..rule.entry import RuleKind
@@ -34,7 +36,19 @@ class Rest(Knowledge):
         super().__init__(old, new)
         self._elements = told  # by the part of a sheet: elements that slots tell
         self._changed = drawn  # by the part of a sheet: charts and pictures that slots tell
+        self._shown = self._parts_shown()
         self.metadata_grew = _grew(old, new)
+
+    def _parts_shown(self) -> tuple[set[str], set[str]]:
+        """Return the parts of both sides that the keys of changed charts and pictures count."""
+        found: tuple[set[str], set[str]] = (set(), set())
+        for sheet in self._drawn.sheets:
+            known = self._changed.get(sheet.sheets[1].part or "", set())
+            for parts, book, drawn in zip(found, self._books, sheet.drawn, strict=True):
+                for one in drawn:
+                    if (one.sort, one.id) in known:
+                        parts.update(parts_counted(book, one))
+        return found
 
     @property
     def has_same_metadata(self) -> bool:
@@ -69,6 +83,13 @@ class Rest(Knowledge):
         """Whether a part holds notes that slots tell one by one."""
         return part in self._noted[is_new]
 
+    def _links(self, part: str, is_new: bool) -> frozenset[str]:
+        """Return the links of a drawing told by slots: what stands on it brings or keeps them."""
+        sheet = self._drawn.sheet_of(part, is_new)
+        if sheet is None or sheet.sheets[1].part not in self._changed:
+            return frozenset()
+        return frozenset(links_in(self._books[is_new].package.xml(part)))
+
     def _of_drawing(self, pair: part_diff.Pair) -> part_diff.Found:
         sheet = self._drawn.sheet_of(pair.new_name, True)
         if sheet is not None and sheet.sheets[1].part in self._changed:
@@ -87,6 +108,8 @@ class Rest(Knowledge):
         if pair.new_name == new.related("sharedStrings"):
             return []
         if self._is_attached(pair.new_name, True) and self._is_attached(pair.old_name, False):
+            return []
+        if pair.new_name in self._shown[1] and pair.old_name in self._shown[0]:
             return []
         if pair.new_name == new.related("sheetMetadata") and self.metadata_grew:
             return []

@@ -28,6 +28,7 @@ class DrawingTransfer:
     ) -> None:
         self._book, self._sheet, self._other, self._twin = book, sheet, other, twin
         self._drawing = DrawingEdit(book, edit, sheet)
+        self._names: dict[str, str] = {}  # of parts that came, by what they are called there
 
     def put(self, sort: str, number: str) -> None:
         """Let the chart or picture of a number be as in the other version, or not be there."""
@@ -73,6 +74,8 @@ class DrawingTransfer:
         """Return the part here that has the content of one of the other version."""
         package, other = self._book.package, self._other.package
         data = other.read(part)
+        if (came := self._names.get(part)) is not None and package.find(came) is not None:
+            return came
         is_media = other.find(rels_name(part)) is None and not part.lower().endswith(".xml")
         if is_media and (known := self._same(part, data)) is not None:
             return known
@@ -84,6 +87,7 @@ class DrawingTransfer:
         content_type = other.content_type(part)
         if content_type is not None and package.content_type(name) != content_type:
             package.set_content_type(name, content_type)
+        self._names[part] = name
         self._bring_rels(part, name)
         return name
 
