@@ -516,7 +516,10 @@ def test_pages_of_a_workbook_are_its_sheets_paired_by_name(served: Served, draft
 
     _, pairs = sheet_pairs(visit, entry)
 
-    assert [tuple(one.values()) for one in pairs] == [(0, 0, 0, "changed"), (1, None, 1, "added")]
+    assert [tuple(one.values()) for one in pairs] == [
+        (0, 0, 0, "changed", "Ledger", None),
+        (1, None, 1, "added", "Summary", None),
+    ]
 
 
 @pytest.mark.rule("U8.8", "F43.6")
