@@ -355,6 +355,41 @@ def test_two_versions_of_a_document_scroll_by_the_blocks_that_both_have(served, 
 
 
 @pytest.mark.needs("browser")
+@pytest.mark.rule("U4.41", "U8.7")
+def test_a_change_at_the_end_of_a_document_is_in_sight_in_the_window(served, new_page):
+    text = [{"text": f"Paragraph {n} of a long text."} for n in range(60)]
+    draft = Drafting(served, served.bench("At the end", {"a.txt": "a"}))
+    fill = {"op": "set_paragraphs", "paragraphs": text}
+    draft.use("docx_operations", path="long.docx", operations=[fill])
+    draft.call("DraftPublish")
+    change = {"op": "replace_text", "search": "Paragraph 58 of a", "replace": "Section 58 of one"}
+    draft.use("docx_operations", path="long.docx", operations=[change])
+    seen = {}
+    for width, height in ((1440, 700), (1024, 768)):
+        page = new_page(
+            f"/bench/{draft.id}/review?file=long.docx", viewport={"width": width, "height": height}
+        )
+        page.locator(".paper-mark").first.wait_for()
+        page.wait_for_function(IN_SIGHT)
+        marks = page.locator(".paper-mark").all()
+        at_first = [_bottom(one) < _top(page.locator(".keys")) for one in marks]
+        page.keyboard.press("j")
+        page.locator(".entry.at-place").wait_for()
+        seen[width] = [*at_first, *(_bottom(one) < _top(page.locator(".keys")) for one in marks)]
+
+    assert seen == {1440: [True] * 4, 1024: [True] * 4}
+
+
+def _top(one: Any) -> float:
+    return float(one.bounding_box()["y"])
+
+
+def _bottom(one: Any) -> float:
+    box = one.bounding_box()
+    return float(box["y"] + box["height"])
+
+
+@pytest.mark.needs("browser")
 @pytest.mark.rule("U8.9", "U4.3", "U1.6")
 def test_the_shape_of_what_comes_shows_at_once_and_what_fails_says_so(served, draft, new_page):
     page = new_page("/")
