@@ -411,3 +411,25 @@ def test_a_long_sheet_is_shown_by_its_name_in_parts_and_what_is_left_out_is_said
     assert "Part 2 of 2" in reviewed
     for page in (viewed, reviewed):
         assert "LibreOffice draws the beginning of a sheet this long" in page
+
+
+@pytest.mark.rule("F43.55", "U6.22", "U7.2")
+def test_a_table_of_a_document_breaks_long_words_and_scrolls_where_it_is_wider(served, new_page):
+    from docx import Document
+
+    made, buffer = Document(), io.BytesIO()
+    for cell in made.add_table(1, 3).rows[0].cells:
+        cell.text = "abcdefghij" * 4
+    made.save(buffer)
+    bench = served.bench("Table", {"words.docx": buffer.getvalue()})
+    page = new_page(f"/bench/{bench}/file/words.docx", viewport={"width": 1440, "height": 900})
+    box = page.locator(".paper-wide")
+    box.wait_for()
+
+    is_wider = [box.evaluate("one => one.scrollWidth > one.clientWidth")]
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.locator(".paper-wide[tabindex='0'][role=group]").wait_for()
+    is_wider.append(box.evaluate("one => one.scrollWidth > one.clientWidth"))
+
+    assert is_wider == [False, True]
+    assert violations(page) == []
