@@ -433,3 +433,20 @@ def test_a_table_of_a_document_breaks_long_words_and_scrolls_where_it_is_wider(s
 
     assert is_wider == [False, True]
     assert violations(page) == []
+
+
+@pytest.mark.rule("U8.9", "U4.2")
+def test_a_damaged_picture_file_says_what_is_the_case_and_what_to_do(served):
+    whole = picture("navy", "x")
+    broken = whole[:40] + bytes(200)
+    bench = served.bench("Pictures", {"broken.png": broken, "later.png": whole})
+    Drafting(served, bench).put({"later.png": broken})
+    with served.client() as client:
+        viewed = client.get(f"/bench/{bench}/file/broken.png").text
+        reviewed = client.get(f"/bench/{bench}/review?file=later.png").text
+
+    for page in (viewed, reviewed):
+        fault = page.split('<div class="drawn-fault"')[1].split("</div>")[0]
+        assert "This file is damaged, or part of it is missing." in fault
+        assert "save it once more, and add that copy" in fault
+    assert reviewed.count("drawn-fault") == 1
