@@ -210,6 +210,28 @@ def test_frozen_cells_and_heads_stay_while_a_picture_scrolls(served, new_page):
 
 
 @pytest.mark.needs("browser")
+@pytest.mark.rule("U8.12", "U8.3")
+def test_the_sign_of_a_row_that_came_stands_where_the_box_shows_it(served, new_page):
+    draft = Drafting(served, served.bench("Row", {"a.txt": "a"}))
+    rows = [[f"name {n}", *range(30)] for n in range(9)]
+    fill = {"op": "set_range", "sheet": "S", "start": "A1", "values": rows}
+    made = [{"op": "ensure_sheet", "sheet": "S"}, fill]
+    draft.use("xlsx_operations", path="f.xlsx", operations=made)
+    draft.call("DraftPublish")
+    insert = {"op": "insert_rows", "sheet": "S", "row": 5, "values": [["new", 1, 2]]}
+    draft.use("xlsx_operations", path="f.xlsx", operations=[insert])
+    page = new_page(
+        f"/bench/{draft.id}/review?file=f.xlsx", viewport={"width": 1440, "height": 900}
+    )
+    sign = page.locator("[data-side=after] .ring.added g[transform] .sign-box").first
+    sign.wait_for()
+    found, leaf = sign.bounding_box(), page.locator("[data-side=after] .leaf").bounding_box()
+
+    assert leaf["x"] < found["x"] < leaf["x"] + leaf["width"] - found["width"]
+    assert page.evaluate(COVERED) == 0
+
+
+@pytest.mark.needs("browser")
 @pytest.mark.rule("U8.11")
 def test_a_field_goes_to_a_cell_in_the_picture_and_among_the_cells(served, new_page):
     bench = served.bench("Wide", {"f.xlsx": _frozen()})
