@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 from pathlib import Path
 
+import openpyxl
 import pytest
 from PIL import Image
 
@@ -27,6 +28,16 @@ assert "DisableMacrosExecution" in settings.read_text()
 shutil.copyfile({pdf!r}, out / (pathlib.Path(sys.argv[-1]).stem + ".pdf"))
 pathlib.Path({log!r}).open("a").write("run\\n")
 """
+TALL = b"""%PDF-1.4
+1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
+2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
+3 0 obj<</Type/Page/Parent 2 0 R/Resources<<>>/MediaBox[0 0 100 2100]
+/UserUnit 2/Contents 4 0 R>>endobj
+4 0 obj<</Length 43>>stream
+1 0 0 rg 0 1050 100 1050 re f 0 0 1 rg 0 %d 100 9 re f
+endstream endobj
+trailer<</Root 1 0 R>>
+"""  # a sheet as LibreOffice writes it: a unit is two points, and nothing stands in the lower half
 HANGS = """#!{python}
 import fcntl, os, subprocess, sys, time
 held = os.open({log!r}, os.O_RDWR | os.O_CREAT)
@@ -139,6 +150,49 @@ def test_a_document_is_shown_by_its_pages_where_libreoffice_draws_them(tmp_path,
     shown = [(one.facts["drawn_by"], one.facts["shown"]) for (one, _) in drawn.values()]
     assert shown == [("LibreOffice", "page 1 of 1"), ("Backshop", "part 1 of 1")]
     assert log.read_text() == "run\n" * 2  # each was asked once
+
+
+@pytest.mark.rule("F29.11", "F29.7")
+def test_a_long_sheet_is_drawn_in_pieces_and_what_is_left_out_is_said(tmp_path):
+    book = source(tmp_path, "a.xlsx", packed(openpyxl.Workbook()))
+    found = {}
+    for name, lowest in (("short", 1050), ("whole", 0)):
+        (tmp_path / name).write_bytes(TALL.replace(b"%d", b"%d" % lowest))
+        soffice = program(tmp_path, PRINTS_PDF, pdf=str(tmp_path / name), log=str(tmp_path / "log"))
+        with Formats(cache=tmp_path / f"{name}-kept", renderer=soffice, plugins={}) as formats:
+            first = formats.render_page(book, 0)
+            found[name] = (first.piece_count, first.is_cut_short)
+            pieces = [formats.render_page(book, 0, 1.0, at) for at in range(first.piece_count)]
+            with pytest.raises(FormatError) as caught:
+                formats.render_page(book, 0, 1.0, first.piece_count)
+            again = formats.render_page(book, 0, 1.0, 1)
+    sizes = [Image.open(BytesIO(one.image or b"")).size for one in pieces]
+
+    assert found == {"short": (2, True), "whole": (4, False)}
+    assert sizes == [(267, 1424), (267, 1424), (267, 1424), (267, 1400)]  # pixels of a screen
+    assert caught.value.reason == "bad_index"
+    assert again == pieces[1] != pieces[0]
+
+
+@pytest.mark.needs("libreoffice")
+@pytest.mark.rule("F29.11")
+def test_libreoffice_draws_all_rows_of_a_sheet_or_it_is_said(tmp_path):
+    drawn = {}
+    for rows in (900, 2000):
+        book = openpyxl.Workbook()
+        for row in range(rows):
+            book.worksheets[0].append([row] * 11)
+        with Formats(cache=tmp_path / "cache", plugins={}) as formats:
+            page = formats.render_page(source(tmp_path, f"{rows}.xlsx", packed(book)), 0)
+        drawn[rows] = (page.available, page.piece_count, page.is_cut_short)
+
+    assert drawn == {900: (True, 13, False), 2000: (True, 15, True)}
+
+
+def packed(book: openpyxl.Workbook) -> bytes:
+    buffer = BytesIO()
+    book.save(buffer)
+    return buffer.getvalue()
 
 
 @pytest.mark.needs("libreoffice", "corpora")

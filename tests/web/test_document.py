@@ -42,7 +42,7 @@ def test_a_document_is_shown_without_a_style_or_a_link_and_with_its_places(tmp_p
     assert run.text_content() == "<script>alert(1)</script> ⟦U+202E⟧turned"
     assert run.get("data-color") == "#010203"
     assert page.xpath("//ins/@title") == ["M<b> inserted this"]
-    assert [one.text_content() for one in page.xpath("//aside/p")] == ["Why <i>?"]
+    assert [one.text_content() for one in page.xpath("//*[@role='note']/p")] == ["Why <i>?"]
     assert page.xpath('//span[@class="paper-marker"]/text()') == ["1."]
     assert page.xpath("//td/@data-place") == [
         "paragraph 3 row 0 column 0",

@@ -210,6 +210,28 @@ def test_frozen_cells_and_heads_stay_while_a_picture_scrolls(served, new_page):
 
 
 @pytest.mark.needs("browser")
+@pytest.mark.rule("U8.12", "U8.3")
+def test_the_sign_of_a_row_that_came_stands_where_the_box_shows_it(served, new_page):
+    draft = Drafting(served, served.bench("Row", {"a.txt": "a"}))
+    rows = [[f"name {n}", *range(30)] for n in range(9)]
+    fill = {"op": "set_range", "sheet": "S", "start": "A1", "values": rows}
+    made = [{"op": "ensure_sheet", "sheet": "S"}, fill]
+    draft.use("xlsx_operations", path="f.xlsx", operations=made)
+    draft.call("DraftPublish")
+    insert = {"op": "insert_rows", "sheet": "S", "row": 5, "values": [["new", 1, 2]]}
+    draft.use("xlsx_operations", path="f.xlsx", operations=[insert])
+    page = new_page(
+        f"/bench/{draft.id}/review?file=f.xlsx", viewport={"width": 1440, "height": 900}
+    )
+    sign = page.locator("[data-side=after] .ring.added g[transform] .sign-box").first
+    sign.wait_for()
+    found, leaf = sign.bounding_box(), page.locator("[data-side=after] .leaf").bounding_box()
+
+    assert leaf["x"] < found["x"] < leaf["x"] + leaf["width"] - found["width"]
+    assert page.evaluate(COVERED) == 0
+
+
+@pytest.mark.needs("browser")
 @pytest.mark.rule("U8.11")
 def test_a_field_goes_to_a_cell_in_the_picture_and_among_the_cells(served, new_page):
     bench = served.bench("Wide", {"f.xlsx": _frozen()})
@@ -352,6 +374,41 @@ def test_two_versions_of_a_document_scroll_by_the_blocks_that_both_have(served, 
     page.get_by_role("button", name="After", exact=True).click()
     page.get_by_role("button", name="Both", exact=True).click()
     page.wait_for_function(APART, arg="Paragraph 77 of a long text.")
+
+
+@pytest.mark.needs("browser")
+@pytest.mark.rule("U4.41", "U8.7")
+def test_a_change_at_the_end_of_a_document_is_in_sight_in_the_window(served, new_page):
+    text = [{"text": f"Paragraph {n} of a long text."} for n in range(60)]
+    draft = Drafting(served, served.bench("At the end", {"a.txt": "a"}))
+    fill = {"op": "set_paragraphs", "paragraphs": text}
+    draft.use("docx_operations", path="long.docx", operations=[fill])
+    draft.call("DraftPublish")
+    change = {"op": "replace_text", "search": "Paragraph 58 of a", "replace": "Section 58 of one"}
+    draft.use("docx_operations", path="long.docx", operations=[change])
+    seen = {}
+    for width, height in ((1440, 700), (1024, 768)):
+        page = new_page(
+            f"/bench/{draft.id}/review?file=long.docx", viewport={"width": width, "height": height}
+        )
+        page.locator(".paper-mark").first.wait_for()
+        page.wait_for_function(IN_SIGHT)
+        marks = page.locator(".paper-mark").all()
+        at_first = [_bottom(one) < _top(page.locator(".keys")) for one in marks]
+        page.keyboard.press("j")
+        page.locator(".entry.at-place").wait_for()
+        seen[width] = [*at_first, *(_bottom(one) < _top(page.locator(".keys")) for one in marks)]
+
+    assert seen == {1440: [True] * 4, 1024: [True] * 4}
+
+
+def _top(one: Any) -> float:
+    return float(one.bounding_box()["y"])
+
+
+def _bottom(one: Any) -> float:
+    box = one.bounding_box()
+    return float(box["y"] + box["height"])
 
 
 @pytest.mark.needs("browser")
@@ -516,7 +573,10 @@ def test_pages_of_a_workbook_are_its_sheets_paired_by_name(served: Served, draft
 
     _, pairs = sheet_pairs(visit, entry)
 
-    assert [tuple(one.values()) for one in pairs] == [(0, 0, 0, "changed"), (1, None, 1, "added")]
+    assert [tuple(one.values()) for one in pairs] == [
+        (0, 0, 0, "changed", "Ledger", None),
+        (1, None, 1, "added", "Summary", None),
+    ]
 
 
 @pytest.mark.rule("U8.8", "F43.6")

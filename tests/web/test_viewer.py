@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import html
 import io
+import re
 import zipfile
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from tests.formats.test_render import PRINTS_PDF, TALL, program
 from tests.formats.xlsx.books import sheet_of
 from tests.web.accessible import violations
+from tests.web.browsing import serving
 from tests.web.drafts import SCRIPT, Drafting, full_draft, picture
 from tests.web.scrolling import FRAME_MS, worst_frame_ms
 
@@ -197,7 +201,7 @@ def test_paths_that_lead_elsewhere_are_not_found(served, draft):
 @pytest.mark.needs("libreoffice")
 @pytest.mark.rule("U4.3", "F29.7")
 @pytest.mark.parametrize(
-    ("path", "count"), [("report.docx", 1), ("deck.pptx", 3), ("ledger.xlsx", 2)]
+    ("path", "count"), [("report.docx", 1), ("deck.pptx", 3), ("ledger.xlsx", 1)]
 )
 def test_pages_of_office_files_are_shown_as_pictures(opened, path, count):
     page = opened(path)
@@ -377,3 +381,72 @@ def test_review_shows_pictures_in_their_section_and_sections_for_their_pictures(
     assert (others.count(), read) == (1, [1, 1, 1])
     changed = page.locator(".outline li", has=page.get_by_text("~ ")).all_inner_texts()
     assert [text.split()[0] for text in changed] == ["Costs", "Next"]
+
+
+@pytest.mark.rule("U4.3", "F29.11", "B12.11")
+def test_a_long_sheet_is_shown_by_its_name_in_parts_and_what_is_left_out_is_said(tmp_path):
+    soffice = program(tmp_path, PRINTS_PDF, pdf=str(tmp_path / "tall"), log=str(tmp_path / "log"))
+    (tmp_path / "tall").write_bytes(TALL.replace(b"%d", b"1050"))
+    with serving(tmp_path / "home", settings={"formats.renderer_path": soffice}) as own:
+        bench = own.bench("Long")
+        fill = {"op": "set_cells", "sheet": "Ledger", "cells": [{"cell": "A1", "value": 1}]}
+        made = {"op": "ensure_sheet", "sheet": "Ledger"}
+        Drafting(own, bench).use("xlsx_operations", path="l.xlsx", operations=[made, fill])
+        own.call("DraftPublish", workbench_id=bench)
+        fill["cells"] = [{"cell": "A1", "value": 2}]
+        Drafting(own, bench).use("xlsx_operations", path="l.xlsx", operations=[fill])
+        with own.client() as client:
+            viewed = client.get(f"/bench/{bench}/file/l.xlsx?as=pages").text
+            address = html.unescape(re.findall(r'<img src="([^"]*piece=1)"', viewed)[0])
+            piece = client.get(address)
+            reviewed = client.get(f"/bench/{bench}/review?file=l.xlsx&as=pages&piece=1").text
+
+    assert re.findall('<figcaption class="small muted">(.*?)<', viewed) == [
+        "Ledger, part 1 of 2",
+        "Ledger, part 2 of 2",
+    ]
+    assert piece.headers["content-type"] == "image/png"
+    assert piece.headers["cache-control"].endswith("immutable")
+    assert "Sheet “Ledger”, changed" in reviewed
+    assert "Part 2 of 2" in reviewed
+    for page in (viewed, reviewed):
+        assert "LibreOffice draws the beginning of a sheet this long" in page
+
+
+@pytest.mark.rule("F43.55", "U6.22", "U7.2")
+def test_a_table_of_a_document_breaks_long_words_and_scrolls_where_it_is_wider(served, new_page):
+    from docx import Document
+
+    made, buffer = Document(), io.BytesIO()
+    for cell in made.add_table(1, 3).rows[0].cells:
+        cell.text = "abcdefghij" * 4
+    made.save(buffer)
+    bench = served.bench("Table", {"words.docx": buffer.getvalue()})
+    page = new_page(f"/bench/{bench}/file/words.docx", viewport={"width": 1440, "height": 900})
+    box = page.locator(".paper-wide")
+    box.wait_for()
+
+    is_wider = [box.evaluate("one => one.scrollWidth > one.clientWidth")]
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.locator(".paper-wide[tabindex='0'][role=group]").wait_for()
+    is_wider.append(box.evaluate("one => one.scrollWidth > one.clientWidth"))
+
+    assert is_wider == [False, True]
+    assert violations(page) == []
+
+
+@pytest.mark.rule("U8.9", "U4.2")
+def test_a_damaged_picture_file_says_what_is_the_case_and_what_to_do(served):
+    whole = picture("navy", "x")
+    broken = whole[:40] + bytes(200)
+    bench = served.bench("Pictures", {"broken.png": broken, "later.png": whole})
+    Drafting(served, bench).put({"later.png": broken})
+    with served.client() as client:
+        viewed = client.get(f"/bench/{bench}/file/broken.png").text
+        reviewed = client.get(f"/bench/{bench}/review?file=later.png").text
+
+    for page in (viewed, reviewed):
+        fault = page.split('<div class="drawn-fault"')[1].split("</div>")[0]
+        assert "This file is damaged, or part of it is missing." in fault
+        assert "save it once more, and add that copy" in fault
+    assert reviewed.count("drawn-fault") == 1

@@ -400,9 +400,11 @@ class Formats:
         """
         return OpenTable(self._do, source, sheet, range, header_row, dialect)
 
-    def render_page(self, source: Source, page_index: int, scale: float = 1.0) -> Preview:
-        """Return a picture of a page, slide or image (F29.7); pages count from 0."""
-        return self._renderer.page(source, page_index, scale)
+    def render_page(
+        self, source: Source, page_index: int, scale: float = 1.0, piece_index: int = 0
+    ) -> Preview:
+        """Return a picture of a page, slide or image, of a sheet one piece (F29.7), from 0."""
+        return self._renderer.page(source, page_index, scale, piece_index)
 
     def view_page(
         self,

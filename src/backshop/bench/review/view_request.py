@@ -68,10 +68,11 @@ class FileDocument(FileRequest):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilePage(FileRequest):
-    """A picture of one page, counted from 0."""
+    """A picture of one page, of a sheet's one piece, counted from 0."""
 
     page_index: int = 0
     scale: float = 1.0
+    piece_index: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,6 +141,13 @@ class ReviewPage(ReviewVersion):
 
     page_index: int = 0
     scale: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewSheetPage(ReviewPage):
+    """A picture of a piece of a sheet's page, both counted from 0."""
+
+    piece_index: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ under which the web app gives their bytes (S7.5).
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import isfinite
@@ -49,6 +50,14 @@ class PagePreview:
     image_ref: str | None = None
     mime_type: str | None = None
     page_count: int | None = None
+    piece_index: int = 0
+    piece_count: int = 1
+    """How many pieces the page of a sheet is cut into, so that it can be read."""
+    is_cut_short: bool = False
+    """LibreOffice left the end of the sheet empty."""
+    width: int | None = None
+    height: int | None = None
+    """Of the picture, in its own pixels."""
     scaled_down: bool = False
     missing: bool = False
     """This version has no such page, or not this file."""
@@ -154,7 +163,8 @@ class Viewer:
 
     def page(self, request: view_request.FilePage) -> PagePreview:
         """Return a picture of one page of a file."""
-        return self._preview(self._in_view(request), request.page_index, request.scale)
+        about = (request.page_index, request.scale, request.piece_index)
+        return self._preview(self._in_view(request), *about)
 
     def describe(self, request: view_request.TableRequest) -> Found:
         """Return what each column of a table holds."""
@@ -188,25 +198,33 @@ class Viewer:
         """Return a picture of a page of one version of an OpenDocument text."""
         return self._page_of(request, request.page_index, request.scale, "odt")
 
-    def xlsx_page(self, request: view_request.ReviewPage) -> PagePreview:
+    def xlsx_page(self, request: view_request.ReviewSheetPage) -> PagePreview:
         """Return a picture of a sheet of one version of a workbook, by its place among them."""
-        return self._page_of(request, request.page_index, request.scale, "xlsx")
+        about = (request.page_index, request.scale, "xlsx", request.piece_index)
+        return self._page_of(request, *about)
 
     def image(self, request: view_request.ReviewPage) -> PagePreview:
         """Return a picture of one version of an image."""
         return self._page_of(request, request.page_index, request.scale, "image")
 
     def _page_of(
-        self, request: view_request.ReviewVersion, index: int, scale: float, kind: str
+        self,
+        request: view_request.ReviewVersion,
+        index: int,
+        scale: float,
+        kind: str,
+        piece: int = 0,
     ) -> PagePreview:
         place, other = self._both(request)
         self._require_kind(place, other, kind)
-        if index < 0:
+        if index < 0 or piece < 0:
             raise ValidationFailed("pages count from 0", reason="bad_params")
         if place.file is None:
             return _missing(place, index, scale)
-        found = self._preview(place, index, scale)
-        if found.missing and (other.file is None or self._preview(other, index, scale).missing):
+        found = self._preview(place, index, scale, piece)
+        if found.missing and (
+            other.file is None or self._preview(other, index, scale, piece).missing
+        ):
             raise ValidationFailed(f"neither side has page_index {index}", reason="bad_params")
         return found
 
@@ -277,6 +295,7 @@ class Viewer:
         page_index: int,
         scale: float,
         part: str | None = None,
+        piece_index: int = 0,
     ) -> Picture:
         """Return the bytes an `image_ref` names; with `part`, of a picture inside the file.
 
@@ -289,7 +308,7 @@ class Viewer:
         if part is None and self._is_svg(source):
             return Picture(source.path.read_bytes(), "image/svg+xml", place.file.sha256)
         if part is None:
-            drawn = self._formats.render_page(source, page_index, _bucket(scale))
+            drawn = self._formats.render_page(source, page_index, _bucket(scale), piece_index)
         else:
             drawn = self._formats.render_part(source, part)
         if drawn.image is None or drawn.mime_type is None:
@@ -431,16 +450,16 @@ class Viewer:
                 f"this is a file of kind {found}", reason="bad_params", detail=f"kind: {found}"
             )
 
-    def _preview(self, place: _Place, index: int, scale: float) -> PagePreview:
+    def _preview(self, place: _Place, index: int, scale: float, piece: int = 0) -> PagePreview:
         assert place.file is not None
         source, bucket = self._source(place), _bucket(scale)
-        answer = _answering(place, index, bucket)
+        answer = _answering(place, index, bucket, piece)
         if self._is_svg(source):
             if index:
                 return _missing(place, index, scale)
             return answer(mime_type="image/svg+xml", page_count=1, image=True)
         try:
-            drawn = self._formats.render_page(source, index, bucket)
+            drawn = self._formats.render_page(source, index, bucket, piece)
         except FormatError as error:
             if error.reason == "bad_index":
                 return _missing(place, index, scale)
@@ -453,6 +472,9 @@ class Viewer:
             image=True,
             mime_type=drawn.mime_type,
             page_count=drawn.page_count,
+            piece_count=drawn.piece_count,
+            is_cut_short=drawn.is_cut_short,
+            **_size(drawn.image),
             scaled_down=drawn.scaled_down,
             metadata=dict(self._formats.get_info(source)) if is_image else None,
         )
@@ -558,13 +580,22 @@ def _missing(place: _Place, index: int, scale: float) -> PagePreview:
     return _answering(place, index, _bucket(scale))(missing=True)
 
 
-def _answering(place: _Place, index: int, scale: float) -> Callable[..., PagePreview]:
+def _size(png: bytes | None) -> dict[str, int]:
+    """Return how large a picture is, by its head."""
+    sides = png[16:24] if png else b""
+    return dict(zip(("width", "height"), struct.unpack(">II", sides), strict=True)) if sides else {}
+
+
+def _answering(
+    place: _Place, index: int, scale: float, piece: int = 0
+) -> Callable[..., PagePreview]:
     def answer(*, image: bool = False, **facts: Any) -> PagePreview:
-        ref = _image_ref(place, index, scale) if image else None
+        ref = _image_ref(place, index, scale, piece) if image else None
         return PagePreview(
             path=place.path,
             version=place.version,
             page_index=index,
+            piece_index=piece,
             scale=scale,
             image_ref=ref,
             **facts,
@@ -592,11 +623,12 @@ def _svg(place: _Place, drawing: Mapping[str, Any]) -> Picture:
     return Picture(str(drawing["svg"]).encode(), "image/svg+xml", place.file.sha256)
 
 
-def _image_ref(place: _Place, index: int, scale: float) -> str:
+def _image_ref(place: _Place, index: int, scale: float, piece: int) -> str:
     assert place.file is not None
+    cut = f"&piece={piece}" if piece else ""
     return (
         f"/bench/{place.state.bench_id}/preview/{place.version}/{index}/{scale:.2f}/"
-        f"{quote(place.path)}?content={place.file.sha256[:16]}"
+        f"{quote(place.path)}?content={place.file.sha256[:16]}{cut}"
     )
 
 

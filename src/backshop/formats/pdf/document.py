@@ -53,7 +53,7 @@ _SCRIPT = re.compile(rb"/(JavaScript|JS)\b")
 
 def get_info(source: Source) -> JsonObject:
     """Return the page count, and form fields where there are any (F11.5)."""
-    with _opened(source) as document:
+    with opened(source) as document:
         info: dict[str, Json] = {"page_count": len(document)}
         fields = _fields(document)
         if fields:
@@ -63,7 +63,7 @@ def get_info(source: Source) -> JsonObject:
 
 def get_map(source: Source) -> Map:
     """Return pages, contents and flags."""
-    with _opened(source) as document:
+    with opened(source) as document:
         count = len(document)
         pages = [_page_entry(document, index) for index in range(min(count, _LISTED_PAGES))]
         toc = _toc(document)
@@ -95,7 +95,7 @@ def read(source: Source, selector: Selector) -> Read:
     """Return the text of pages: those named, a chunk, or all of a short document."""
     check_selector(selector, "pdf", ("pages",))
     refuse_both(selector, "pages")
-    with _opened(source) as document:
+    with opened(source) as document:
         total = len(document)
         chunks = chunk_count(total, CHUNK)
         warnings = Warnings()
@@ -133,14 +133,14 @@ def read(source: Source, selector: Selector) -> Read:
 
 def extract_lines(source: Source) -> list[str]:
     """Return the lines of every page under its heading (F29.1)."""
-    with _opened(source) as document:
+    with opened(source) as document:
         blocks = [_page_block(document, page) for page in range(1, len(document) + 1)]
     return [line for block in blocks for line in block.split("\n")]
 
 
 def passages(source: Source) -> Iterator[Passage]:
     """Yield the pages; white space counts as one space, since lines end anywhere (F33.1)."""
-    with _opened(source) as document:
+    with opened(source) as document:
         for index in range(len(document)):
             where = {"pages": str(index + 1)}
             text = _flat(document, index)
@@ -152,7 +152,7 @@ def diff_pages(before: Source, after: Source) -> list[JsonObject]:
     """Return the pages of two versions, paired by what stands on them (B12.10)."""
     sides = []
     for source in (before, after):
-        with _opened(source) as document:
+        with opened(source) as document:
             sides.append(
                 [
                     Page(
@@ -171,7 +171,7 @@ def require_place(source: Source, place: Place) -> Place:
     Raises:
         FormatError: `bad_selector`, `bad_range`, `no_match` or `ambiguous_match`.
     """
-    with _opened(source) as document:
+    with opened(source) as document:
         return _placed(document, place)
 
 
@@ -179,7 +179,7 @@ def relocate(before: Source, after: Source, places: Sequence[Place]) -> list[Rel
     """Return where pages of one version are in another, by what stands on them (B12.10)."""
     pairs = {pair["index_before"]: pair for pair in diff_pages(before, after)}
     found = []
-    with _opened(before) as old, _opened(after) as new:
+    with opened(before) as old, opened(after) as new:
         for place in places:
             if place.is_file:
                 found.append(relocated_file(before, after))
@@ -228,26 +228,49 @@ def _look(document: pdfium.PdfDocument, index: int) -> str:
 
 def render_page(source: Source, page_index: int, scale: float) -> tuple[bytes, int, bool]:
     """Return a page as PNG, the page count, and whether it had to be made smaller (F29.8)."""
-    with _opened(source) as document:
+    with opened(source) as document:
         count = len(document)
-        if not 0 <= page_index < count:
-            raise fail("bad_index", f"pages are 0 to {count - 1}", hints=(f"0 to {count - 1}",))
+        require_index(page_index, count, "pages")
         page = document[page_index]
         wanted = scale * 96 / 72  # pdf units are points; scale 1 is a screen's pixel
-        longest = max(page.get_size()) or 1.0
-        fitting = min(wanted, numbers.PREVIEW_MAX_SIDE_PX / longest)
-        while True:
-            image = page.render(scale=fitting, may_draw_forms=False).to_pil()
-            buffer = BytesIO()
-            image.convert("RGB").save(buffer, "PNG", optimize=False)
-            if buffer.tell() <= numbers.PREVIEW_MAX_BYTES:
-                return buffer.getvalue(), count, fitting < wanted
-            fitting *= 0.7
+        image, is_smaller = drawn_within(page, wanted, max(page.get_size()) or 1.0)
+        return image, count, is_smaller
+
+
+def require_index(index: int, count: int, what: str) -> None:
+    """Refuse what is not there.
+
+    Raises:
+        FormatError: `bad_index`.
+    """
+    if not 0 <= index < count:
+        raise fail("bad_index", f"{what} are 0 to {count - 1}", hints=(f"0 to {count - 1}",))
+
+
+def drawn_within(
+    page: pdfium.PdfPage,
+    wanted: float,
+    longest: float,
+    without: tuple[float, ...] = (0.0, 0.0, 0.0, 0.0),
+) -> tuple[bytes, bool]:
+    """Return a page as PNG within the limits, and whether that is smaller than wanted (F29.8).
+
+    `longest` is the longer side of what is drawn, `without` what is cut off at the left, below,
+    at the right and above, all in units of the page.
+    """
+    fitting = min(wanted, numbers.PREVIEW_MAX_SIDE_PX / longest)
+    while True:
+        image = page.render(scale=fitting, crop=without, may_draw_forms=False).to_pil()
+        buffer = BytesIO()
+        image.convert("RGB").save(buffer, "PNG", optimize=False)
+        if buffer.tell() <= numbers.PREVIEW_MAX_BYTES:
+            return buffer.getvalue(), fitting < wanted
+        fitting *= 0.7
 
 
 def view_page(source: Source, page: int) -> tuple[bytes, JsonObject]:
     """Return a page as a picture for who takes pictures, counted from 1 (F43.73)."""
-    with _opened(source) as document:
+    with opened(source) as document:
         total = len(document)
         require_page(page, total)
         found = document[page - 1]
@@ -259,7 +282,12 @@ def view_page(source: Source, page: int) -> tuple[bytes, JsonObject]:
 
 
 @contextmanager
-def _opened(source: Source) -> Iterator[pdfium.PdfDocument]:
+def opened(source: Source) -> Iterator[pdfium.PdfDocument]:
+    """Open a PDF.
+
+    Raises:
+        FormatError: `encrypted_file`, `corrupt_file`.
+    """
     try:
         document = pdfium.PdfDocument(source.path)
     except pdfium.PdfiumError as error:

@@ -48,6 +48,10 @@ class Preview:
     mime_type: str | None = None
     page_count: int | None = None
     scaled_down: bool = False
+    piece_count: int = 1
+    """How many pieces the page is cut into, which only that of a sheet is."""
+    is_cut_short: bool = False
+    """The renderer left the end of the page empty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,8 +73,10 @@ class Renderer:
         self._queue = _Queue(numbers.RENDERERS_MAX)
         self._failed: dict[str, tuple[float, Preview]] = {}  # by content: until when, and why
 
-    def page(self, source: Source, page_index: int, scale: float = 1.0) -> Preview:
-        """Return one page as PNG; what cannot be drawn says why and is no error.
+    def page(
+        self, source: Source, page_index: int, scale: float = 1.0, piece_index: int = 0
+    ) -> Preview:
+        """Return one page, or a piece of a sheet's, as PNG; what cannot be drawn says why.
 
         Raises:
             FormatError: `bad_index`, `bad_value`; and those of a file that cannot be opened at all.
@@ -79,13 +85,17 @@ class Renderer:
             raise fail("bad_value", "a scale is a number")
         module, kind = self._do.readable(source)
         bucket = min(max(round(scale / STEP) * STEP, MIN_SCALE), MAX_SCALE)
+        is_sheet = kind is Kind.XLSX
+        if piece_index and not is_sheet:
+            raise fail("bad_index", "a page of this kind is one piece", hints=("0",))
         if kind in _THROUGH_OFFICE and source.extension not in OTHER_WORKBOOKS:
             program = libreoffice.find_program(self._program)
             if program is None:
                 return Preview(available=False, reason="renderer_missing")
             name = _name(source, _identity(program))
-            return self._kept(name, page_index, bucket) or self._office(
-                source, program, name, page_index, bucket
+            piece = piece_index if is_sheet else None
+            return self._kept(name, page_index, bucket, piece) or self._office(
+                source, program, name, page_index, bucket, piece
             )
         if kind is Kind.PDF or (kind is Kind.IMAGE and source.extension != ".svg"):
             name = _name(source, "pdfium")
@@ -171,14 +181,24 @@ class Renderer:
             return Preview(available=False, reason=error.reason)
 
     def _office(
-        self, source: Source, program: str, name: str, page_index: int, scale: float
+        self,
+        source: Source,
+        program: str,
+        name: str,
+        page_index: int,
+        scale: float,
+        piece: int | None,
     ) -> Preview:
-        """Draw a page of an office file from its PDF."""
+        """Draw a page of an office file from its PDF; of a workbook one piece of a sheet."""
         with self._pages(source, program, name) as pages:
             if isinstance(pages, Preview):
                 return pages
             try:
-                return self._draw(pages, f"{HERE}pdf.document", name, page_index, scale)
+                if piece is None:
+                    return self._draw(pages, f"{HERE}pdf.document", name, page_index, scale)
+                kept = _picture(name, page_index, scale, piece)
+                about = (pages, page_index, scale, piece)
+                return self._drawn(kept, f"{HERE}pdf.sheet_page", "render_piece", *about)
             except FormatError as error:
                 if error.reason == "bad_index":
                     raise
@@ -218,15 +238,19 @@ class Renderer:
         limit = self._do.limits.render_timeout_s
         drawn = self._do.read_call(module, function, *args, timeout_s=limit)
         assert isinstance(drawn, tuple)
-        image, count, smaller = drawn
-        self._shelf.put(kept, b"%d %d\n" % (count, smaller) + image)
-        return _preview(image, count, smaller)
+        image, *facts = drawn
+        self._shelf.put(kept, b" ".join(b"%d" % one for one in facts) + b"\n" + image)
+        return _preview(image, *facts)
 
-    def _kept(self, name: str, page_index: int, scale: float) -> Preview | None:
-        data = self._shelf.get(_picture(name, page_index, scale))
-        facts, _, image = (data or b"").partition(b"\n")
-        count, _, smaller = facts.partition(b" ")
-        return _preview(image, int(count), smaller == b"1") if count.isdigit() else None
+    def _kept(
+        self, name: str, page_index: int, scale: float, piece: int | None = None
+    ) -> Preview | None:
+        data = self._shelf.get(_picture(name, page_index, scale, piece))
+        head, _, image = (data or b"").partition(b"\n")
+        facts = head.split(b" ")
+        if not all(one.isdigit() for one in facts):
+            return None
+        return _preview(image, *map(int, facts))
 
     def _failure(self, name: str) -> Preview | None:
         until, preview = self._failed.get(name, (0.0, None))
@@ -241,9 +265,15 @@ class Renderer:
         return preview
 
 
-def _preview(image: bytes, count: int, smaller: bool) -> Preview:
+def _preview(image: bytes, count: int, smaller: int, pieces: int = 1, short: int = 0) -> Preview:
     return Preview(
-        available=True, image=image, mime_type="image/png", page_count=count, scaled_down=smaller
+        available=True,
+        image=image,
+        mime_type="image/png",
+        page_count=count,
+        scaled_down=bool(smaller),
+        piece_count=pieces,
+        is_cut_short=bool(short),
     )
 
 
@@ -256,8 +286,9 @@ def _drawing_name(source: Source, function: str, args: tuple[object, ...]) -> st
     return _name(source, f"{DRAWN}-{key}")
 
 
-def _picture(name: str, page_index: int, scale: float) -> str:
-    return f"{name}-{page_index}-{scale:.2f}"
+def _picture(name: str, page_index: int, scale: float, piece: int | None = None) -> str:
+    part = "" if piece is None else f"-piece{piece}"
+    return f"{name}-{page_index}-{scale:.2f}{part}"
 
 
 def _identity(program: str) -> str:

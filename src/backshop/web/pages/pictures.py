@@ -36,6 +36,7 @@ def preview(visit: Visit) -> Response:
         index,
         scale,
         visit.query.get("part"),
+        number(visit, "piece") or 0,
     )
     return sent(visit, found)
 

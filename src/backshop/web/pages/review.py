@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -76,7 +76,6 @@ SCALE = 1.5
 _PAGES = {
     "docx": Viewer.docx_page,
     "odt": Viewer.odt_page,
-    "xlsx": Viewer.xlsx_page,
     "pdf": Viewer.pdf_page,
     "image": Viewer.image,
 }
@@ -473,6 +472,9 @@ def _two_pictures(
         "sides": sides,
         "page": index,
         "pages": max(side.page_count or 0 for side in found),
+        "piece": found[0].piece_index,
+        "pieces": max(side.piece_count for side in found),
+        "is_cut_short": any(side.is_cut_short for side in found),
         "unavailable": next((one.reason for one in found if one.preview_unavailable), None),
         "faults": FAULTS,
     }
@@ -490,6 +492,9 @@ def _picture(
     page = views.ReviewPage(
         workbench_id=bench_id, path=path, version=version, page_index=index, scale=SCALE
     )
+    if entry.file_kind == "xlsx":
+        piece = views.ReviewSheetPage(**asdict(page), piece_index=number(visit, "piece") or 0)
+        return tried(visit, Viewer.xlsx_page, piece)
     return tried(visit, _PAGES[entry.file_kind], page)
 
 

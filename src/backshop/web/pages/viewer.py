@@ -13,12 +13,14 @@ from backshop.base.errors import NotFound
 from backshop.bench import PagePreview, Viewer, views
 
 from ..markdown import highlighted
+from ..render import count_text
 from . import diffs
 from .kit import Page, Visit, bench_context, number, route, tried
 from .picture.deck import deck_picture
 from .picture.document import document_picture
 from .picture.panel import PARTS, PICTURED, SHAPES, Picture, Shown, Version
 from .picture.sheet import sheet_picture
+from .picture.sheet_pair import piece_told, sheet_names
 from .pictures import document_pictures, inside
 from .words import FAULTS, KINDS
 from .workshop import files_context
@@ -28,6 +30,7 @@ PAGES = 20  # pictures of pages on one page (B12.12)
 ROWS = 60  # of a sheet in the page itself; scripts show all of it
 QUERY_ROWS = 200
 SCALE = 1.5
+PAGE_WIDTH = 900  # of a picture of a page on the page, in its pixels
 Found = dict[str, Any]
 Looked = TypeVar("Looked", bound=views.FileRequest)
 
@@ -93,6 +96,8 @@ def _picture_of(visit: Visit, about: views.FileRequest, info: Found) -> Picture:
 def _shown(visit: Visit, about: views.FileRequest, info: Found, way: str) -> Found:
     if not way and info["kind"] in PICTURED:
         return _stage(visit, about, info)
+    if way == "pages" and info["kind"] == "xlsx":
+        return _sheet_page(visit, about)
     if way == "pages" or (info["kind"] == "pdf" and not way):
         return _pages(visit, about)
     if way == "text" and info["kind"] == "pdf":
@@ -204,12 +209,44 @@ def _pages(visit: Visit, about: views.FileRequest) -> Found:
     shown = range(first, min(count, first + PAGES))
     return {
         "kind": "pages",
-        "count": count,
+        "told": count_text(count, "page"),
         "first": first,
-        "pages": [(index, _ref(ref, index)) for index in shown],
+        "pages": [(f"Page {index + 1}", _ref(ref, index)) for index in shown],
+        **_shown_size(page),
         "next": first + PAGES if first + PAGES < count else None,
         "before": max(0, first - PAGES) if first else None,
     }
+
+
+def _sheet_page(visit: Visit, about: views.FileRequest) -> Found:
+    """Return the page of one sheet in pieces that can be read, with a way to each other sheet."""
+    index, first = _number(visit, "page"), _number(visit, "piece")
+    wish = _at(about, views.FilePage, page_index=index, scale=SCALE, piece_index=first)
+    page, error = tried(visit, Viewer.page, wish)
+    if page is not None and page.preview_unavailable:
+        return {"kind": "pages", "unavailable": page.reason}
+    if page is None or page.image_ref is None:
+        return {"kind": "error", "error": error or _no_picture(page)}
+    count, ref = page.piece_count, page.image_ref.partition("&piece")[0]
+    names = sheet_names(visit, about, page.page_count or 0)
+    pieces = range(first, min(count, first + PAGES))
+    return {
+        "kind": "pages",
+        "told": count_text(count, "part") if count > 1 else "",
+        "sheets": names,
+        "sheet": index,
+        "is_cut_short": page.is_cut_short,
+        "pages": [(piece_told(names[index], at, count), f"{ref}&piece={at}") for at in pieces],
+        **_shown_size(page),
+        "next": first + PAGES if first + PAGES < count else None,
+        "before": max(0, first - PAGES) if first else None,
+    }
+
+
+def _shown_size(page: PagePreview) -> Found:
+    """Return how large the pictures of pages are shown, so that those out of sight can wait."""
+    width = min(PAGE_WIDTH, page.width or PAGE_WIDTH)
+    return {"width": width, "height": round(width * (page.height or 1) / (page.width or 1))}
 
 
 def _no_picture(page: PagePreview | None) -> Found:

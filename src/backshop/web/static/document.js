@@ -20,6 +20,15 @@ const FAMILIES = {
   Cousine: "Cousine, 'Courier New', monospace",
 };
 
+// A table that is wider than its box is scrolled with the keyboard too.
+const sizes = new ResizeObserver((seen) => {
+  for (const { target } of seen) {
+    const isWider = target.scrollWidth > target.clientWidth;
+    const looks = { tabindex: "0", role: "group", "aria-label": "Wide table" };
+    for (const [name, value] of Object.entries(looks)) isWider ? target.setAttribute(name, value) : target.removeAttribute(name);
+  }
+});
+
 export function dress(root) {
   for (const one of root.querySelectorAll("[data-document], [data-document] *")) {
     for (const [name, value] of Object.entries(one.dataset)) {
@@ -35,6 +44,7 @@ export function dress(root) {
       }
     }
   }
+  for (const one of root.querySelectorAll(".paper-wide")) sizes.observe(one);
 }
 
 dress(document);

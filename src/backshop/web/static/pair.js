@@ -1,13 +1,13 @@
 // Two versions of a part scroll together (U8.5, U8.7): sheets by their cells, documents by the blocks that both have.
 //
-//   paired(scene) — answers with {level(), follow(leaf)}; null where nothing scrolls on two sides.
+//   paired(scene, sight) — `sight` says from where to where a leaf is in sight; answers with {level(), follow(leaf)}; null where nothing scrolls on two sides.
 import { $, $$ } from "./dom.js";
 
 // What stands there in one leaf stands at the same height in the other: just above a change that is shown (stage.js).
-const lineOf = (leaf) => Math.max(0, Math.min(leaf.clientHeight / 3 - 24, leaf.scrollTop));
+const lineOf = (leaf, { top, bottom }) => Math.max(0, Math.min(top - leaf.getBoundingClientRect().top + (bottom - top) / 3 - 24, leaf.scrollTop));
 const isShown = (one) => one.getClientRects().length > 0;
 
-export function paired(scene) {
+export function paired(scene, sight) {
   const leaves = $$(".leaf:not(.is-fitted)", scene);
   if (leaves.length < 2) return null;
   const isPaper = leaves[0].classList.contains("is-paper");
@@ -33,7 +33,7 @@ export function paired(scene) {
     for (const other of leaves) {
       if (other === leaf || !leaves.every(isShown)) continue;
       const before = [other.scrollTop, other.scrollLeft];
-      other.scrollTop = isPaper ? other.scrollTop + apart(leaf, other) : leaf.scrollTop;
+      other.scrollTop = isPaper ? other.scrollTop + apart(leaf, other, lineOf(leaf, sight(leaf))) : leaf.scrollTop;
       if (!isPaper) other.scrollLeft = leaf.scrollLeft;
       if (before[0] !== other.scrollTop || before[1] !== other.scrollLeft) led.set(other, [other.scrollTop, other.scrollLeft]);
     }
@@ -65,9 +65,8 @@ function blocks(leaf) {
 }
 
 // How far the other leaf is from where this one is, in pixels.
-function apart(leaf, other) {
+function apart(leaf, other, line) {
   const [here, there] = [blocks(leaf), blocks(other)];
-  const line = lineOf(leaf);
   let from = [-leaf.scrollTop, -other.scrollTop];
   let to = [leaf.scrollHeight - leaf.scrollTop, other.scrollHeight - other.scrollTop];
   for (const [number, ends] of here) {

@@ -16,6 +16,7 @@ export function settle(box) {
   const { head_x = 0, head_y = 0 } = JSON.parse(box.dataset.kept ?? "{}"); // letters and numbers of the lines of a sheet
   const head = frame.top + head_y * scale;
   if (head_y) taken.push({ left: frame.left, right: frame.right, top: frame.top, bottom: head }, { left: frame.left, right: frame.left + head_x * scale, top: frame.top, bottom: frame.bottom });
+  const seen = (box.closest(".leaf") ?? box).clientWidth - head_x * scale;
   for (const ring of $$("a.ring", outlines)) {
     const sign = $("g", ring);
     sign.removeAttribute("transform");
@@ -23,7 +24,8 @@ export function settle(box) {
     const from = $(".sign-box", sign).getBoundingClientRect();
     const near = taken.filter((one) => cut(grown(around, from), one) > 0);
     let best = null;
-    for (const [left, top] of places(around, from, ring.classList.contains("remark"), around.top - from.height < head)) {
+    const room = around.width > seen ? seen : 0; // what is wider than the box has its sign where it begins
+    for (const [left, top] of places(around, from, ring.classList.contains("remark"), around.top - from.height < head, room)) {
       const place = { left, top, right: left + from.width, bottom: top + from.height };
       if (place.left < frame.left || place.top < frame.top || place.right > frame.right || place.bottom > frame.bottom) continue;
       const covered = near.reduce((sum, one) => sum + cut(place, one), 0);
@@ -36,14 +38,15 @@ export function settle(box) {
   }
 }
 const grown = (one, by) => ({ left: one.left - by.width - 2, right: one.right + by.width + 2, top: one.top - by.height - 2, bottom: one.bottom + by.height + 2 });
-// Above the outline, beside it, below it, then inside along its edges; right below the head of a sheet first inside.
-function places(around, { width, height }, isRight, isBelowHead) {
+// Above the outline, also further along where only a part of it is seen, beside it, below it, then inside along its edges; right below the head of a sheet first inside.
+function places(around, { width, height }, isRight, isBelowHead, room) {
   const [left, right] = [around.left, around.right - width];
   const [first, last] = isRight ? [right, left] : [left, right];
   const [above, below] = [around.top - height, around.bottom];
   const middle = (around.top + around.bottom - height) / 2;
   const beside = isRight ? [[around.right, middle], [around.left - width, middle]] : [[around.left - width, middle], [around.right, middle]];
+  const along = Array.from({ length: Math.max(0, Math.floor((room - width) / 8)) }, (_, at) => around.left + 8 * (at + 1));
   const inside = [[last, around.top], [first, around.top]];
-  const outside = [[first, above], ...beside, [last, above], [first, below], [last, below]];
+  const outside = [[first, above], ...[above, middle, below].flatMap((top) => along.map((at) => [at, top])), ...beside, [last, above], [first, below], [last, below]];
   return [...(isBelowHead ? [...inside, ...outside] : [...outside, ...inside]), [right, below - height], [left, below - height]];
 }

@@ -8,9 +8,17 @@ import { faces } from "./faces.js";
 import { reach } from "./rpc.js";
 
 const SIDES = "picture-sides"; // which versions somebody looks at, kept for the next file
+const LEAST = 72; // pixels of a leaf that count as in sight, also where the window ends above it
 const PARTS = { page: 1, grid: 72, text: 14 }; // of the skeleton of each shape
 // How much of a leaf what stays in sight covers, at the top and at the left, in pixels of the screen.
 const away = (leaf) => { const box = $(".frozen.is-corner", leaf)?.getBoundingClientRect(); return { top: box?.height ?? 0, left: box?.width ?? 0 }; };
+// From where to where a leaf is in sight: between its own edges, those of the window and the bars in that (U4.41).
+const sight = (leaf) => {
+  const box = leaf.getBoundingClientRect();
+  const bars = $$(".keys, .review-acts").map((one) => one.getBoundingClientRect()).filter((one) => one.height && one.bottom > innerHeight - 2);
+  const top = Math.min(Math.max(box.top, leaf.closest("main")?.getBoundingClientRect().top ?? 0), box.bottom - LEAST);
+  return { top, bottom: Math.max(Math.min(box.bottom, innerHeight, ...bars.map((one) => one.top)), top + LEAST) };
+};
 // Signs find their places, frozen cells stay: their scripts come with the first picture that has any.
 const settle = async (box) => { if ($(".sign-box", box)) (await import("./signs.js")).settle(box); };
 const freeze = async (box) => { if (box.dataset.kept) await (await import("./frozen.js")).freeze(box); };
@@ -66,7 +74,7 @@ export function stage(root, { onMove = () => {} } = {}) {
     const here = $$(".outlines .here", root);
     if (remark) goRemark(remark);
     else if (here.length) { reveal(here, { isQuiet: true }); say(`${new URLSearchParams(query).get("cell")} in sight`); }
-    else if (!$(".at-place", root)) reveal(outlines(Math.min(...$$("[data-outline]", root).map((one) => Number(one.dataset.outline)))), { isQuiet: true });
+    else if (!$(".at-place", root)) reveal(outlines(Math.min(...$$("[data-outline]", root).filter(isShown).map((one) => Number(one.dataset.outline)))), { isQuiet: true });
   }
   // Two versions of one part scroll together; the script for it comes with the first pair.
   async function join() {
@@ -75,7 +83,7 @@ export function stage(root, { onMove = () => {} } = {}) {
     if (!scenes.length) return;
     const { paired } = await import("./pair.js");
     for (const scene of scenes) {
-      const made = paired(scene);
+      const made = paired(scene, sight);
       if (made) pairs.set(scene, made);
       made?.level();
     }
@@ -113,8 +121,16 @@ export function stage(root, { onMove = () => {} } = {}) {
   function unmark() { for (const one of $$(".at-place", root)) one.classList.remove("at-place"); }
   // Whether one has to scroll: it begins out of sight, or ends there and would fit. A whole row never fits.
   const isAway = (begin, end, first, last) => begin < first || begin > last - 24 || (end > last && end - begin < last - first - 48);
-  // Scroll the boxes of a picture to outlines, not the page away from what is read.
+  // What stands at the end of a box that ends below the window needs room after it.
+  function scrollTo(leaf, top) {
+    const missing = top + leaf.clientHeight - leaf.scrollHeight;
+    const scene = leaf.closest(".scene:has(.leaf:not(.is-fitted))");
+    if (missing > 0 && scene) scene.style.setProperty("--rest", `${missing + (parseFloat(scene.style.getPropertyValue("--rest")) || 0)}px`);
+    leaf.scrollTop = top;
+  }
+  // Scroll the boxes of a picture to outlines, to where the window shows them; the page itself only as far as the picture.
   function reveal(found, { isQuiet = false } = {}) {
+    if (!isQuiet) found.filter(isShown).at(-1)?.closest(".panel-side")?.scrollIntoView({ block: "nearest" });
     const leads = new Map(); // of two that scroll together the later version leads
     for (const one of found.filter(isShown)) {
       const leaf = one.closest(".leaf");
@@ -124,18 +140,18 @@ export function stage(root, { onMove = () => {} } = {}) {
     }
     for (const [key, one] of leads) {
       const leaf = one.closest(".leaf");
-      const box = leaf.getBoundingClientRect();
+      const was = [leaf.scrollTop, leaf.scrollLeft];
+      const box = { ...leaf.getBoundingClientRect().toJSON(), ...sight(leaf) };
       const whole = leaf.firstElementChild.getBoundingClientRect();
       const at = one.getBoundingClientRect();
       const kept = away(leaf); // frozen cells cover what scrolls below them, and are always in sight themselves
       const [top, left] = [box.top + kept.top, box.left + kept.left];
       const room = box.right - left;
       const isLone = pairs.has(key) && found.every((other) => !isShown(other) || leaf.contains(other)); // the other version has only what stands beside it
-      if (at.top - whole.top >= kept.top - 1 && isAway(at.top, at.bottom, top, box.bottom)) leaf.scrollTop += at.top - top - Math.max(24, (box.bottom - top - (leaf.matches(".is-paper") ? 0 : at.height)) / 3);
+      if (at.top - whole.top >= kept.top - 1 && isAway(at.top, at.bottom, top, box.bottom)) scrollTo(leaf, leaf.scrollTop + at.top - top - Math.max(24, (box.bottom - top - (leaf.matches(".is-paper") ? 0 : at.height)) / 3));
       if (at.left - whole.left >= kept.left - 1 && isAway(at.left, at.right, left, box.right)) leaf.scrollLeft += at.left - left - Math.max(40, room - at.width - 24, isLone ? room * 2 / 3 : 0); // what stands before it is seen with it
-      pairs.get(key)?.follow(leaf);
+      if (leaf.scrollTop !== was[0] || leaf.scrollLeft !== was[1]) pairs.get(key)?.follow(leaf);
     }
-    if (!isQuiet) found.filter(isShown).at(-1)?.closest(".panel-side")?.scrollIntoView({ block: "nearest" });
   }
   function go(number, { isFromPicture = false } = {}) {
     unmark();
