@@ -30,6 +30,7 @@ def run(tmp_path, capsys):
 @pytest.mark.rule("S4.2", "S4.3", "W3.2")
 def test_a_conversation_in_the_terminal(run, tmp_path):
     (tmp_path / "a.txt").write_text("hello\n")
+    (tmp_path / "home").mkdir()
     assert "`backshop bench create NAME`" in run("review", "Talk")[2]
     run("bench", "create", "Talk")
     run("bench", "add", "Talk", str(tmp_path / "a.txt"))

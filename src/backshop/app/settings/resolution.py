@@ -28,6 +28,11 @@ from .table import SETTINGS
 
 ENV_PREFIX = "BACKSHOP_"
 _FILE_MAX_BYTES = 1024 * 1024
+# What only a home has, also where its database is elsewhere; and what may lie in one before that.
+_OF_A_HOME = frozenset(("store.db", "store.db-mark", "store.db-wal", "settings.json")) | frozenset(
+    ("benches", "blobs", "running", "workflow-sources", "secrets.enc", "master.key", "web.key")
+)
+_BESIDE_A_HOME = frozenset(("cache", "logs", "lost+found", "prompts", "trash", "workflows"))
 _SLIP = 0.75  # how alike two words are that one takes for a slip: HOM, BLOB; not HOST, USER for URL
 _JOINED = 0.9  # the same for whole names whose words are put together otherwise: DATABASEURL
 _SECRET_NAME = re.compile(
@@ -140,6 +145,7 @@ def _loaded(
     """Gather the settings; with `wrong` what cannot be used is noted there and left out."""
     folder, source = _home(home, env)
     _refuse_home_that_is_no_folder(folder, source)
+    _refuse_folder_of_other_things(folder, source)
     values = {s.name: Effective(s, s.default, "default") for s in SETTINGS}
     stored: dict[str, Any] = {}
     with _noted(wrong):
@@ -292,6 +298,23 @@ def _refuse_home_that_is_no_folder(home: Path, source: str) -> None:
             f"{source}: {str(home)!r} is not a value of home; allowed: a folder",
             reason="bad_setting",
             detail="setting: home",
+        )
+
+
+def _refuse_folder_of_other_things(home: Path, source: str) -> None:
+    """Refuse to make a home among somebody's files; hidden ones are no reason (S3.6)."""
+    try:
+        names = {one.name for one in home.iterdir()}
+    except OSError:  # not there yet, or closed to us: whoever opens it says so
+        return
+    strange = {one for one in names - _BESIDE_A_HOME if not one.startswith(".")}
+    if strange and names.isdisjoint(_OF_A_HOME):
+        raise ValidationFailed(
+            f"{source}: {str(home)!r} holds other files and no home of Backshop; allowed: a home,"
+            " an empty folder, or one that is not there yet",
+            reason="bad_setting",
+            detail="setting: home",
+            hints=("name another folder, or none for your own home",),
         )
 
 
