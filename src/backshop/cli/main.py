@@ -133,8 +133,12 @@ def main(argv: list[str] | None = None) -> int:
     except click.UsageError as error:
         error.show()
         return 2
-    except (click.Abort, KeyboardInterrupt):
-        _report(Stopped("stopped"), state)
+    except (click.Abort, KeyboardInterrupt) as end:
+        is_no = isinstance(end, click.Abort) and not isinstance(end.__cause__, KeyboardInterrupt)
+        if is_no and not state.as_json:  # an answer to a question, and no error (S4.14)
+            click.echo("Nothing was done.", err=True)
+        else:
+            _report(Stopped("stopped"), state)
         return 1
     except BrokenPipeError:  # the reader went away, as with `head`
         sys.stderr.close()
