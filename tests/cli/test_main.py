@@ -84,8 +84,8 @@ def test_config_shows_origins_and_sets_values(tmp_path, capsys):
     home = str(tmp_path / "home")
 
     assert main(["config", "set", "offline", "true", "--home", home]) == 0
-    assert main(["config", "set", "nonsense", "1", "--home", home]) == 1
-    capsys.readouterr()
+    assert main(["config", "set", "workshop.flw", "1", "--home", home]) == 1
+    assert "there is no setting 'workshop.flw'" in capsys.readouterr().err
     assert main(["config", "show", "--json", "--home", home]) == 0
 
     rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -221,10 +222,17 @@ def _grants(found: sharing.AccessGrants) -> str:
 
 
 def resolved(shop: Backshop, text: str) -> str:
-    """Return the id of a person named by id or name; what is neither stays as it is."""
+    """Return the id of a person named by id or name.
+
+    Raises:
+        NotFound: nobody is; the hints name who comes near.
+    """
     from backshop.app import People  # loaded when needed (S2.4)
 
-    for one in shop.ask(People.user_list, Nothing()).users:
+    known = shop.ask(People.user_list, Nothing()).users
+    for one in known:
         if text in (one.user_id, one.name):
             return one.user_id
-    return text
+    near = tuple(get_close_matches(text, [one.name for one in known], n=3))
+    hints = near or ("`backshop user list` names everybody",)
+    raise NotFound(f"there is no person {text!r}", reason="not_found", hints=hints)

@@ -256,11 +256,15 @@ def delete(
     """Take a workflow of yours away; runs that began with it go on as they began."""
     from backshop.rails import Definitions, definitions  # loaded when needed (S2.4)
 
-    if not yes:
-        door.confirm(f"Delete {clean(workflow_id)}?", "deleting a workflow")
     into = _into(is_project, workspace)
     request = given(workflowId=workflow_id, expectedHash=expected, **into)
-    door.ask(Definitions.workflow_delete, decode(definitions.WorkflowDelete, request), _deleted)
+    with door.shop() as shop:
+        if not yes:
+            about = given(workflowId=workflow_id, **_place(workspace))
+            shop.ask(Definitions.workflow_source, decode(definitions.WorkflowSource, about))
+            door.confirm(f"Delete {clean(workflow_id)}?", "deleting a workflow")
+        gone = shop.ask(Definitions.workflow_delete, decode(definitions.WorkflowDelete, request))
+        door.show(gone, _deleted)
 
 
 @workflow.command()

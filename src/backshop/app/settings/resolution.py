@@ -219,7 +219,7 @@ def check_setting(name: str, value: Any) -> None:
     Raises:
         ValidationFailed: `bad_setting`.
     """
-    _known(name, "the settings")
+    _known(name)
     if value is not None:
         _checked(name, value, name)
 
@@ -229,14 +229,14 @@ def save(home: Path, name: str, value: Any) -> Any:
 
     Returns what is kept: a text that stands for a number or a flag is kept as one (S3.4).
     """
-    _known(name, "the settings")
+    _known(name)
     kept = None if value is None else _checked(name, value, name)
     return _written(home, name, lambda: kept)
 
 
 def update(home: Path, name: str, change: Callable[[], Any]) -> Any:
     """Set one value to what `change` returns while nobody else writes; return what is kept."""
-    _known(name, "the settings")
+    _known(name)
 
     def checked() -> Any:
         value = change()
@@ -333,14 +333,14 @@ def in_force(config: Config, name: str) -> Any:
     return _checked(name, stored[name], _file(config.home))
 
 
-def _known(name: str, where: str) -> None:
+def _known(name: str, where: str | None = None) -> None:
+    """Refuse a name that no setting has; `where` is what names it, if not whoever asks."""
     if name not in _BY_NAME:
+        told = f"there is no setting {name!r}"
+        if where is not None:
+            told = f"{where} names the setting {name!r}, which does not exist"
         near = tuple(get_close_matches(name, _BY_NAME, n=3))
-        raise ValidationFailed(
-            f"{where} names the setting {name!r}, which does not exist",
-            reason="bad_setting",
-            hints=near,
-        )
+        raise ValidationFailed(told, reason="bad_setting", hints=near)
 
 
 def _checked(name: str, raw: Any, where: str) -> Any:
