@@ -375,7 +375,7 @@ def test_a_model_that_is_waited_for_is_told_in_the_terminal(monkeypatch, capsys)
     ]
 
 
-@pytest.mark.rule("W25.1", "W25.4", "S4.2")
+@pytest.mark.rule("W25.1", "W25.3", "W25.4", "S4.2")
 def test_a_turn_is_saved_in_the_terminal_and_done_again_with_another_file(run, tmp_path):
     with Backshop.open(tmp_path / "home") as shop:
         chat = Chat(shop, tmp_path)
@@ -385,6 +385,14 @@ def test_a_turn_is_saved_in_the_terminal_and_done_again_with_another_file(run, t
         chat.ask("Read one.csv")
 
     saved = run("workflow", "save-turn", chat.id, "Read it")
+    same = run("workflow", "save-turn", chat.id, "Read it")
+    (file,) = (tmp_path / "home" / "workflows").iterdir()
+    kept = file.read_text()
+    file.write_text(f"{kept}# by hand\n")
+    edited = run("workflow", "save-turn", chat.id, "Read it")
+    by_hand = file.read_text()
+    replaced = run("workflow", "save-turn", chat.id, "Read it", "--replace")
+    taken = run("workflow", "new", "user.read_it")
     told = run("workflow", "inputs", chat.id)[1]
     missing = run("send", chat.id, "Again", "--workflow", "user.read_it")
     shape = run("send", chat.id, "Again", "--workflow", "user.read_it", "--input", "one")
@@ -392,6 +400,11 @@ def test_a_turn_is_saved_in_the_terminal_and_done_again_with_another_file(run, t
     said = run("history", chat.id)[1]
 
     assert saved[0] == 0
+    assert same[1].startswith("is there already, the same: ")
+    assert (edited[0], by_hand.endswith("# by hand\n")) == (1, True)
+    assert "next: --replace replaces it" in edited[2]
+    assert (replaced[0], file.read_text()) == (0, kept)
+    assert "`backshop workflow save FILE`" in taken[2]
     assert "input one: read, here one.csv" in saved[1]
     assert "--workflow user.read_it --input one=PATH" in saved[1]
     assert "user.read_it  Read it" in told

@@ -88,6 +88,10 @@ _MODES = frozenset(("chat_only", "discard_draft", "restore_published"))  # of a 
 _LISTS = {  # tools that a suggestion to an agent names, as a person calls them
     "list_workflows": "`backshop workflow list`",
     "RailsSessionsList": "`backshop session list`",
+    "or save over it.": "or write over it: `backshop workflow save FILE`, after"
+    " `backshop workflow inspect ID --mode source`.",
+    "Look at it with RailsWorkflowSource; then send its sourceHash.": "Look at it with"
+    " `backshop workflow inspect ID --mode source`; `--expect HASH` says which one is meant.",
 }
 NEXT = {  # what helps, by the reason of an error that offers no action
     "no_draft": "`backshop send BENCH TEXT` lets the agent begin one",

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +19,10 @@ from .bench import BENCH, bench_of
 from .door import Door, DoorGroup, clean, clean_lines, coloured, given, pass_door, read_text, table
 
 if TYPE_CHECKING:
+    from backshop.app import Backshop
     from backshop.rails import Finding, answers, definitions, run_view
     from backshop.workshop import SavedWorkflow, WorkflowsAsking
+    from backshop.workshop.requests import SaveWorkflow
 
 _FOLDER = click.Path(path_type=Path, file_okay=False, exists=True)
 _WATCH_S = 0.5
@@ -168,6 +171,7 @@ def save(
 @click.option("--turn", help="This turn; without it, the newest that is finished.")
 @click.option("--id", "workflow_id", help="Its id; made from the name by default.")
 @click.option("--expect", "expected", metavar="HASH", help="Replace a file with this hash.")
+@click.option("--replace", is_flag=True, help="Replace the file of this id, whatever it holds.")
 @_target
 @_project
 @pass_door
@@ -178,23 +182,54 @@ def save_turn(
     turn: str | None,
     workflow_id: str | None,
     expected: str | None,
+    replace: bool,
     is_project: bool,
     workspace: Path | None,
 ) -> None:
-    """Save a finished turn of BENCH as a workflow called NAME, its files as inputs."""
-    from backshop.workshop import Again, requests  # loaded when needed (S2.4)
+    """Save a finished turn of BENCH as a workflow called NAME, its files as inputs.
 
+    A workflow of that id that was edited since stays, unless --replace or --expect says otherwise.
+    """
+    from backshop.workshop import requests  # loaded when needed (S2.4)
+
+    if replace and expected is not None:
+        raise click.UsageError("say --replace or --expect, not both")
     with door.shop() as shop:
-        wish = requests.SaveWorkflow(
+        wish = partial(
+            requests.SaveWorkflow,
             workbench_id=bench_of(shop, bench),
             name=name,
             turn_id=turn,
             workflow_id=workflow_id,
             scope="project" if is_project else "user",
             workspace_path=str(workspace.absolute()) if workspace else None,
-            expected_hash=expected,
         )
-        door.show(shop.ask(Again.save_workflow, wish), _turn_saved)
+        is_blind = expected is None and not replace
+        saved = _save_turn(shop, wish, expected, replace=replace)
+        door.show(saved, partial(_turn_saved, was_same=is_blind))
+
+
+def _save_turn(
+    shop: Backshop, wish: Callable[..., SaveWorkflow], expected: str | None, *, replace: bool
+) -> SavedWorkflow:
+    """Save a turn; a file that is there and was not expected goes only where somebody said so."""
+    from backshop.rails import RailsError  # loaded when needed (S2.4)
+    from backshop.workshop import Again
+
+    try:
+        return shop.ask(Again.save_workflow, wish(expected_hash=expected))
+    except RailsError as refused:
+        if refused.rails_code != "PRECONDITION_FAILED" or expected is not None:
+            raise
+        if not replace:
+            raise RailsError(
+                refused.rails_code,
+                f"{refused.message}: it was written or edited by hand",
+                "--replace replaces it; --id ID or another NAME leaves it as it is.",
+                details=refused.details,
+            ) from refused
+        there = str((refused.details or {})["sourceHash"])
+        return shop.ask(Again.save_workflow, wish(expected_hash=there))
 
 
 @workflow.command("inputs")
@@ -376,8 +411,12 @@ def _saved(found: definitions.WorkflowSaved) -> str:
     return f"{text}\n{_findings(found.findings)}" if found.findings else text
 
 
-def _turn_saved(found: SavedWorkflow) -> str:
-    lines = [f"{'replaced' if found.replaced else 'wrote'} {clean(found.path)}"]
+def _turn_saved(found: SavedWorkflow, *, was_same: bool) -> str:
+    """Return for people what was saved; `was_same`: a file that was there held just this."""
+    done = (
+        ("is there already, the same:" if was_same else "replaced") if found.replaced else "wrote"
+    )
+    lines = [f"{done} {clean(found.path)}"]
     lines += [f"step {clean(one.step_id)}: {clean(one.title)}" for one in found.steps]
     lines += [
         f"input {one.name}: {_ROLES[one.role]}, here {clean(one.path)}" for one in found.inputs
