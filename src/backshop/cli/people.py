@@ -89,14 +89,15 @@ def remove(door: Door, user_id: str, yes: bool) -> None:
 @pass_door
 def invite(door: Door, name: str, bench: str | None, role: str | None) -> None:
     """Make a link that lets NAME in, once, within 7 days; it is printed once."""
-    from backshop.app import People, UserInvite  # loaded when needed (S2.4)
+    from backshop.app import People, UserInvite, web_address  # loaded when needed (S2.4)
 
     if (bench is None) is not (role is None):
         raise click.UsageError("--bench and --role go together")
     with people_of(door) as shop:
         bench_id = None if bench is None else shop.bench_id(bench)
         made = shop.ask(People.invite, UserInvite(name=name, workbench_id=bench_id, role=role))
-        site = str(shop.config["web.public_url"] or f"http://127.0.0.1:{WEB_PORT}").rstrip("/")
+        near = web_address(shop.config) or f"http://127.0.0.1:{WEB_PORT}"
+        site = str(shop.config["web.public_url"] or near).rstrip("/")
         link = f"{site}/join?token={made.token}"
         door.show(
             {**encode(made), "link": link},
