@@ -294,6 +294,30 @@ def test_an_error_names_what_it_is_about(tmp_path):
 
     assert again.returncode == 1
     assert "twice.txt" in again.stderr
+    assert "next: `--on-conflict replace` or `keep_both`" in again.stderr
+
+
+@pytest.mark.rule("S4.15")
+@pytest.mark.parametrize("words", [["open"], ["do", "x"], ["file", "map"]])
+def test_a_path_that_is_not_there_is_told_whole(tmp_path, capsys, words):
+    missing = str(tmp_path / "far" / "budget")
+    home = tmp_path / "home"
+    home.mkdir()
+
+    assert main([*words, missing, "--home", str(home)]) == 1
+    assert missing in capsys.readouterr().err
+
+
+@pytest.mark.rule("S4.15")
+def test_a_place_that_is_taken_is_named_with_what_to_do(tmp_path, capsys):
+    (tmp_path / "home").mkdir()
+    (tmp_path / "copy").mkdir()
+    (tmp_path / "copy" / "mine.txt").write_text("mine")
+
+    assert main(["backup", str(tmp_path / "copy"), "--home", str(tmp_path / "home")]) == 1
+    told = capsys.readouterr().err
+    assert f"{tmp_path / 'copy'} exists and is not empty" in told
+    assert "choose a folder that is new or empty" in told
 
 
 @pytest.mark.rule("S4.1", "B6.7")

@@ -413,7 +413,11 @@ def _writing(target: Path) -> Iterator[None]:
     try:
         yield
     except FileExistsError as error:
-        raise ValidationFailed(f"{target.name} exists", reason="target_exists") from error
+        raise ValidationFailed(
+            f"{target} exists",
+            reason="target_exists",
+            hints=("nothing is written over it: choose another name",),
+        ) from error
     except OSError as error:
         raise file_error(error) from error
 

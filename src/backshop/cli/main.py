@@ -97,6 +97,8 @@ NEXT = {  # what helps, by the reason of an error that offers no action
     "no_draft": "`backshop send BENCH TEXT` lets the agent begin one",
     "bad_category": "`backshop context list BENCH` names them",
     "unknown_model": "`backshop model list` names them",
+    "duplicate": "`--on-conflict replace` or `keep_both`, or `skip` to leave them",
+    "connect": "see that the server there is started, or that this machine is online",
 }
 CONFIRMED = {  # how one agrees, by the reason of CONFIRMATION_REQUIRED
     "confirm_deletions": WAYS["confirm_deletions"],
