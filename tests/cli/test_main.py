@@ -61,7 +61,9 @@ def test_backup_and_restore_make_a_second_home(tmp_path, capsys):
 
     assert main(["bench", "create", "B", "--home", home]) == 0
     assert main(["backup", copy, "--home", home]) == 0
+    assert f"the backup is in {copy}: its database was examined" in capsys.readouterr().out
     assert main(["restore", copy, "--home", second]) == 0
+    assert f"the home is in {second}: every chain was checked" in capsys.readouterr().out
     assert main(["doctor", "--home", second]) == 0
     assert main(["restore", copy, "--home", second]) == 1
 
