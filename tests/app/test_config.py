@@ -345,6 +345,7 @@ def test_a_variable_that_is_no_setting_of_ours_is_named_and_left_out(
     tmp_path, monkeypatch, capsys, name
 ):
     monkeypatch.setenv(name, "something")
+    (tmp_path / "home").mkdir()
 
     code = main(["bench", "list", "--json", "--home", str(tmp_path / "home")])
 

@@ -22,6 +22,7 @@ def test_an_id_is_one_from_its_first_character_to_its_last(text):
     with pytest.raises(ValidationFailed) as refused:
         check_id(text, "wb")
     assert refused.value.reason == "bad_id"
+    assert refused.value.message.endswith("is not the id of a workbench")
 
 
 @pytest.mark.rule("B1.3")

@@ -430,6 +430,35 @@ def test_nothing_is_published_where_nobody_can_be_asked_unless_yes(run, tmp_path
 
 
 @pytest.mark.rule("S4.5")
+def test_what_is_wrong_is_said_before_anybody_is_asked_to_agree(run, tmp_path):
+    with_a_file(run, tmp_path)
+    run("user", "add", "Ada")
+
+    said = {
+        words: run(*words)[1]
+        for words in (
+            ("publish", "B"),
+            ("publish", "Nope"),
+            ("checkpoint", "restore", "B", "cp_x"),
+            ("user", "remove", "Adda"),
+            ("bench", "share", "B", "Eve", "write"),
+            ("workflow", "delete", "user.nope"),
+        )
+    }
+
+    assert [text.splitlines()[0] for text in said.values()] == [
+        "error: this workbench has no Draft",
+        "error: there is no workbench 'Nope'",
+        "error: there is no checkpoint 'cp_x' here",
+        "error: there is no person 'Adda'",
+        "error: there is no person 'Eve'",
+        "error: there is no workflow `user.nope`",
+    ]
+    assert "hint: Ada" in said["user", "remove", "Adda"]
+    assert "nobody can be asked here" in run("user", "remove", "Ada")[1]
+
+
+@pytest.mark.rule("S4.5")
 def test_a_person_is_shown_what_would_be_published_and_asked(run, tmp_path):
     bench = with_a_file(run, tmp_path)
     agent_writes(tmp_path, bench, "a.txt", "b\n")

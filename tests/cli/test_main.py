@@ -60,9 +60,11 @@ def test_json_and_home_are_taken_before_and_after_the_command(tmp_path, capsys):
 def test_backup_and_restore_make_a_second_home(tmp_path, capsys):
     home, copy, second = (str(tmp_path / name) for name in ("home", "copy", "second"))
 
-    assert main(["gc", "--home", home]) == 0
+    assert main(["bench", "create", "B", "--home", home]) == 0
     assert main(["backup", copy, "--home", home]) == 0
+    assert f"the backup is in {copy}: its database was examined" in capsys.readouterr().out
     assert main(["restore", copy, "--home", second]) == 0
+    assert f"the home is in {second}: every chain was checked" in capsys.readouterr().out
     assert main(["doctor", "--home", second]) == 0
     assert main(["restore", copy, "--home", second]) == 1
 
@@ -72,6 +74,7 @@ def test_moving_a_store_shows_no_password(tmp_path, capsys, monkeypatch):
     done = Moved(streams=1, events=2, blobs=3, bytes=4, last_seq=5)
     monkeypatch.setattr("backshop.store.move_store", lambda *_, **__: done)
     target = "postgresql://ada:secret@example.org/shop"
+    (tmp_path / "home").mkdir()
     assert main(["migrate-store", "--to", target, "--home", str(tmp_path / "home")]) == 0
 
     told = capsys.readouterr().out
@@ -84,8 +87,8 @@ def test_config_shows_origins_and_sets_values(tmp_path, capsys):
     home = str(tmp_path / "home")
 
     assert main(["config", "set", "offline", "true", "--home", home]) == 0
-    assert main(["config", "set", "nonsense", "1", "--home", home]) == 1
-    capsys.readouterr()
+    assert main(["config", "set", "workshop.flw", "1", "--home", home]) == 1
+    assert "there is no setting 'workshop.flw'" in capsys.readouterr().err
     assert main(["config", "show", "--json", "--home", home]) == 0
 
     rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
@@ -98,7 +101,7 @@ def test_a_home_that_cannot_be_written_is_a_clear_error(tmp_path, capsys):
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")
 
-    assert main(["gc", "--home", str(blocked / "home"), "--json"]) == 1
+    assert main(["bench", "create", "B", "--home", str(blocked / "home"), "--json"]) == 1
 
     envelope = json.loads(capsys.readouterr().out)
     assert envelope["error_code"] == "FILE_WRITE_FAILED"
@@ -186,6 +189,7 @@ def test_a_defect_is_told_by_reference_and_kept_in_the_log(tmp_path, capsys, mon
 
     monkeypatch.setattr(Store, "collect", broken)
     home = tmp_path / "home"
+    home.mkdir()
 
     assert main(["gc", "--home", str(home), "--json"]) == 1
 
@@ -202,7 +206,7 @@ def test_a_defect_is_told_by_reference_and_kept_in_the_log(tmp_path, capsys, mon
 def test_a_home_that_cannot_be_used_is_named_and_nothing_is_left(tmp_path):
     (tmp_path / "file").write_text("mine")
     is_file = run("bench", "list", home=tmp_path / "file")
-    below = run("bench", "list", home=tmp_path / "file" / "h")
+    below = run("bench", "create", "B", home=tmp_path / "file" / "h")
     away = {"BACKSHOP_DATABASE_URL": "postgresql://u:sekret@127.0.0.1:1/db"}
     malformed = {"BACKSHOP_DATABASE_URL": "postgresql://u:sekret@127.0.0.1:port/db"}
     unreachable = run("bench", "list", "--json", home=tmp_path / "h", env=away)
@@ -219,9 +223,55 @@ def test_a_home_that_cannot_be_used_is_named_and_nothing_is_left(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
+@pytest.mark.rule("S3.6")
+def test_a_folder_of_other_files_does_not_become_a_home(tmp_path, capsys):
+    (tmp_path / "letter.txt").write_text("mine")
+    wishes = (
+        ["bench", "list"],
+        ["bench", "create", "B"],
+        ["demo", "--setup-only"],
+        ["config", "set", "offline", "true"],
+        ["restore", str(tmp_path / "copy")],
+    )
+
+    for words in wishes:
+        assert main([*words, "--json", "--home", str(tmp_path)]) == 1
+        refused = json.loads(capsys.readouterr().out)
+        assert refused["reason"] == "bad_setting"
+        assert "holds other files" in refused["message"]
+    assert [one.name for one in tmp_path.iterdir()] == ["letter.txt"]
+
+
+@pytest.mark.rule("S3.6")
+@pytest.mark.parametrize("held", ["lost+found", ".cache", "logs", "settings.json"])
+def test_a_folder_that_holds_nothing_of_anybody_becomes_a_home(tmp_path, held):
+    if held == "settings.json":
+        (tmp_path / held).write_text("{}")
+        (tmp_path / "notes.txt").write_text("of the administrator")
+    else:
+        (tmp_path / held).mkdir()
+
+    assert main(["bench", "create", "B", "--home", str(tmp_path)]) == 0
+
+
+@pytest.mark.rule("S4.16")
+def test_a_home_that_is_not_there_is_made_only_by_what_begins_something(tmp_path, capsys):
+    home = tmp_path / "second-hom"
+
+    for words in (["bench", "list"], ["workflow", "list"], ["publish", "B", "--yes"], ["gc"]):
+        assert main([*words, "--json", "--home", str(home)]) == 1
+        refused = json.loads(capsys.readouterr().out)
+        assert (refused["error_code"], refused["reason"]) == ("NOT_FOUND", "no_home")
+        assert refused["message"] == f"there is no home at {home}"
+    assert not home.exists()
+    assert main(["bench", "create", "B", "--home", str(home)]) == 0
+    assert main(["bench", "list", "--home", str(home)]) == 0
+
+
 @pytest.mark.rule("S3.3")
 def test_a_mistyped_variable_is_answered_with_variables_for_people(tmp_path):
     home = tmp_path / "h"
+    home.mkdir()
     typo = run("bench", "list", "--json", home=home, env={"BACKSHOP_OFLINE": "1"})
     other = run("bench", "list", "--json", home=home, env={"BACKSHOP_PROF": "1"})
 
@@ -262,6 +312,30 @@ def test_an_error_names_what_it_is_about(tmp_path):
 
     assert again.returncode == 1
     assert "twice.txt" in again.stderr
+    assert "next: `--on-conflict replace` or `keep_both`" in again.stderr
+
+
+@pytest.mark.rule("S4.18")
+@pytest.mark.parametrize("words", [["open"], ["do", "x"], ["file", "map"]])
+def test_a_path_that_is_not_there_is_told_whole(tmp_path, capsys, words):
+    missing = str(tmp_path / "far" / "budget")
+    home = tmp_path / "home"
+    home.mkdir()
+
+    assert main([*words, missing, "--home", str(home)]) == 1
+    assert missing in capsys.readouterr().err
+
+
+@pytest.mark.rule("S4.18")
+def test_a_place_that_is_taken_is_named_with_what_to_do(tmp_path, capsys):
+    (tmp_path / "home").mkdir()
+    (tmp_path / "copy").mkdir()
+    (tmp_path / "copy" / "mine.txt").write_text("mine")
+
+    assert main(["backup", str(tmp_path / "copy"), "--home", str(tmp_path / "home")]) == 1
+    told = capsys.readouterr().err
+    assert f"{tmp_path / 'copy'} exists and is not empty" in told
+    assert "choose a folder that is new or empty" in told
 
 
 @pytest.mark.rule("S4.1", "B6.7")

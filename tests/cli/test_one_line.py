@@ -250,7 +250,10 @@ def test_what_cannot_be_copied_is_refused_before_anything_is_asked(run, mine, tm
         assert (code, "bad_params" in told) == (1, True), bad
     strange = mine.with_name("what: b.txt")
     strange.write_text("x")
-    assert "there is no file nothing.txt\n" in run(*DO, str(mine.with_name("nothing.txt")))[2]
+    assert (
+        f"there is no file {mine.with_name('nothing.txt')}\n"
+        in run(*DO, str(mine.with_name("nothing.txt")))[2]
+    )
     assert "link.txt cannot be copied: it is a link\n" in run(*DO, str(link))[2]
     said = "what: b.txt cannot be copied: its name is none in a workbench (forbidden character :)\n"
     assert said in run(*DO, str(strange))[2]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from backshop.app import Backshop, Links, examine, load, secret_of
+from backshop.app import Backshop, Links, examine, load, running, secret_of
 from backshop.cli import main, people, serve
 from backshop.cli.door import Door
 
@@ -142,6 +142,14 @@ def test_people_are_invited_from_the_terminal(tmp_path, capsys):
 @pytest.mark.rule("S4.11")
 def test_one_more_login_link_is_good_at_the_server_that_runs(tmp_path, capsys):
     home = tmp_path / "home"
+    home.mkdir()
+    assert main(["serve", "--link", "--home", str(home)]) == 1
+    assert "no web app of this home runs" in capsys.readouterr().err
+    with running(load(home=home), "web", address="http://127.0.0.1:8622/"):
+        assert main(["serve", "--link", "--home", str(home)]) == 0
+        assert capsys.readouterr().out.startswith("http://127.0.0.1:8622/login?token=")
+        assert main(["user", "invite", "Ada", "--home", str(home)]) == 0
+        assert capsys.readouterr().out.startswith("http://127.0.0.1:8622/join?token=")
 
     assert main(["serve", "--link", "--port", "9123", "--home", str(home)]) == 0
 

@@ -51,6 +51,7 @@ def run(tmp_path, monkeypatch, capsys):
     monkeypatch.syspath_prepend(str(site))
     monkeypatch.chdir(tmp_path)
     home = tmp_path / "home"
+    home.mkdir()
 
     def call(*arguments: str, code: int = 0):
         assert main(["prompts", *arguments, "--json", "--home", str(home)]) == code

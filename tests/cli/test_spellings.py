@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 import pytest
 
+from backshop.cli.door import BEGINNING
 from backshop.cli.main import cli
 
 RULES = Path(__file__).resolve().parents[2] / "docs" / "spec" / "surface.md"
@@ -70,6 +71,11 @@ def test_the_program_has_the_commands_of_the_rule_and_no_others():
 
     assert sorted(written) == sorted(of_program(cli))
     assert len(written) > 100
+
+
+@pytest.mark.rule("S4.16")
+def test_what_makes_a_home_is_a_command_of_the_program():
+    assert set(of_program(cli)) >= BEGINNING
 
 
 @pytest.mark.rule("S4.2")

@@ -23,6 +23,7 @@ BROKEN = {"id": "user.x", "name": "X", "description": "X.", "version": "1.0.0", 
 @pytest.fixture
 def workflow(tmp_path, capsys):
     """Run `backshop workflow` on a home of its own; returns exit code and output."""
+    (tmp_path / "home").mkdir()
 
     def run(*args):
         code = main(["workflow", *map(str, args), "--home", str(tmp_path / "home")])
@@ -182,7 +183,6 @@ def test_configured_repositories_are_fetched(workflow, tmp_path):
     for args in (["init", "-q", "-b", "main"], ["add", "."], [*who, "commit", "-q", "-m", "x"]):
         subprocess.run(["git", *args], cwd=repository, check=True)
     home = tmp_path / "home"
-    home.mkdir()
     sources = [{"url": f"file://{repository}", "ref": "main"}]
     (home / "settings.json").write_text(json.dumps({"rails.git_sources": sources}))
 

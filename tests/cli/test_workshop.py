@@ -30,6 +30,7 @@ def run(tmp_path, capsys):
 @pytest.mark.rule("S4.2", "S4.3", "W3.2")
 def test_a_conversation_in_the_terminal(run, tmp_path):
     (tmp_path / "a.txt").write_text("hello\n")
+    (tmp_path / "home").mkdir()
     assert "`backshop bench create NAME`" in run("review", "Talk")[2]
     run("bench", "create", "Talk")
     run("bench", "add", "Talk", str(tmp_path / "a.txt"))
@@ -50,7 +51,7 @@ def test_a_conversation_in_the_terminal(run, tmp_path):
     refused = run("retry", "Talk", "--json")
     assert (refused[0], json.loads(refused[1])["reason"]) == (1, "nothing_to_retry")
     preview = run("rewind", "Talk", "-2", "--dry-run")
-    assert "1 record(s) are discarded" in preview[1]
+    assert "1 record is discarded:\n  the agent: I am the offline demo" in preview[1]
     assert run("rewind", "Talk", "-2", "--yes")[0] == 0
     assert "ends at" in run("redo", "Talk")[1]
     assert run("cancel", "Talk")[1].strip() == "nothing runs"
@@ -214,7 +215,7 @@ def test_a_name_that_is_nearly_right_brings_the_right_one_as_a_hint(run):
     assert "hint" not in strange[2]
 
 
-@pytest.mark.rule("W15.3", "S4.2")
+@pytest.mark.rule("W15.3", "S4.2", "S4.17")
 def test_a_rewind_that_needs_a_choice_names_the_choices_instead_of_asking(run, monkeypatch):
     run("demo", "--setup-only")
     bench = "Sample Workbench"
@@ -229,13 +230,19 @@ def test_a_rewind_that_needs_a_choice_names_the_choices_instead_of_asking(run, m
     monkeypatch.setattr(Door, "has_person", True)
     monkeypatch.setattr("sys.stdin", io.StringIO("\n"))
     stopped = run("rewind", bench, "-3")
-    monkeypatch.setattr("sys.stdin", io.StringIO("chat_only\n"))
+    monkeypatch.setattr("sys.stdin", io.StringIO("No\n"))
+    refused = run("rewind", bench, "-3")
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\nchat\n"))
     asked = run("rewind", bench, "-3")
     assert (stopped[0], "files were published" in stopped[2]) == (1, True)
-    assert (asked[0], "went back over" in asked[1]) == (0, True)
+    assert "\n  the agent: The comments in `customer-feedback.xlsx`" in stopped[2]
+    assert "chat_only: the conversation goes back; all files stay" in stopped[2]
+    assert (refused[0], refused[2].endswith("Nothing was done.\n")) == (1, True)
+    assert "more than one way back. Type one of: chat_only, restore_published" in asked[2]
+    assert (asked[0], "went back over 2 records" in asked[1]) == (0, True)
 
 
-@pytest.mark.rule("S4.5")
+@pytest.mark.rule("S4.5", "S4.17")
 def test_what_asks_refuses_where_nobody_can_be_asked_and_asks_where_somebody_can(run, monkeypatch):
     run("bench", "create", "Talk")
     again = run("bench", "create", "Talk", "--reuse")
@@ -252,6 +259,7 @@ def test_what_asks_refuses_where_nobody_can_be_asked_and_asks_where_somebody_can
     assert "other workbench" not in again[2]
     assert (refused[0], "nobody can be asked here" in refused[2]) == (1, True)
     assert (stopped[0], "Bring this back?" in stopped[2]) == (1, True)
+    assert stopped[2].endswith("[y/N]: Nothing was done.\n")
     assert done[0] == 0
 
 
@@ -367,7 +375,7 @@ def test_a_model_that_is_waited_for_is_told_in_the_terminal(monkeypatch, capsys)
     ]
 
 
-@pytest.mark.rule("W25.1", "W25.4", "S4.2")
+@pytest.mark.rule("W25.1", "W25.3", "W25.4", "S4.2")
 def test_a_turn_is_saved_in_the_terminal_and_done_again_with_another_file(run, tmp_path):
     with Backshop.open(tmp_path / "home") as shop:
         chat = Chat(shop, tmp_path)
@@ -377,6 +385,14 @@ def test_a_turn_is_saved_in_the_terminal_and_done_again_with_another_file(run, t
         chat.ask("Read one.csv")
 
     saved = run("workflow", "save-turn", chat.id, "Read it")
+    same = run("workflow", "save-turn", chat.id, "Read it")
+    (file,) = (tmp_path / "home" / "workflows").iterdir()
+    kept = file.read_text()
+    file.write_text(f"{kept}# by hand\n")
+    edited = run("workflow", "save-turn", chat.id, "Read it")
+    by_hand = file.read_text()
+    replaced = run("workflow", "save-turn", chat.id, "Read it", "--replace")
+    taken = run("workflow", "new", "user.read_it")
     told = run("workflow", "inputs", chat.id)[1]
     missing = run("send", chat.id, "Again", "--workflow", "user.read_it")
     shape = run("send", chat.id, "Again", "--workflow", "user.read_it", "--input", "one")
@@ -384,6 +400,11 @@ def test_a_turn_is_saved_in_the_terminal_and_done_again_with_another_file(run, t
     said = run("history", chat.id)[1]
 
     assert saved[0] == 0
+    assert same[1].startswith("is there already, the same: ")
+    assert (edited[0], by_hand.endswith("# by hand\n")) == (1, True)
+    assert "next: --replace replaces it" in edited[2]
+    assert (replaced[0], file.read_text()) == (0, kept)
+    assert "`backshop workflow save FILE`" in taken[2]
     assert "input one: read, here one.csv" in saved[1]
     assert "--workflow user.read_it --input one=PATH" in saved[1]
     assert "user.read_it  Read it" in told

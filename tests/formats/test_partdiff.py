@@ -573,13 +573,17 @@ def _leads_alike(path: Path, part: str, touched: tuple[str, str, str]) -> bool:
 def _is_of_no_part(path: Path, touched: tuple[str, str, str]) -> bool:
     """Whether a kind was changed of parts of which the file has none."""
     element, key, value = touched
-    if (element, key) != ("Default", "ContentType"):
+    if element not in ("Default", "Override") or key != "ContentType":
         return False
     with zipfile.ZipFile(path) as archive:
         types = etree.fromstring(archive.read("[Content_Types].xml"))
-        names = {name.lower() for name in archive.namelist()}
-    kinds = [one.get("Extension") for one in types if one.get("ContentType") == value]
-    return not any(name.endswith(f".{kind}".lower()) for name in names for kind in kinds)
+        names = {f"/{name}".lower() for name in archive.namelist()}
+    ends = [  # of the names of parts that are of this kind
+        f".{one.get('Extension')}".lower() if element == "Default" else str(one.get("PartName"))
+        for one in types
+        if etree.QName(one).localname == element and one.get("ContentType") == value
+    ]
+    return not any(name.endswith(end.lower()) for name in names for end in ends)
 
 
 def _is_trivial(part: str, touched: tuple[str, str, str]) -> bool:

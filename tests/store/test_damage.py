@@ -357,3 +357,17 @@ def test_a_content_that_was_cut_off_is_told_without_reading_every_content(open_s
 
     assert "problem" not in fine
     assert ["'a.txt' of a" in one.message for one in found] == [True]
+
+
+@pytest.mark.rule("T5.7")
+def test_a_content_that_is_gone_is_told_by_its_file_and_not_by_the_workbench_beside(open_store):
+    store = open_store()
+    blob = store.blobs.put(b"y" * 100_000)
+    built = tree.build({BenchPath("a.txt"): tree.File(blob, 100_000)})
+    pins = [Pin(blob, "artifact"), Pin(BlobId(built.id), "tree")]
+    store.append(Plan((Part("bench:a", [counted(1)], pins=pins),), tuple(built.nodes.values())))
+    store.blobs.path(blob).unlink()
+
+    found = [one.message for one in examine_store(store, full=False) if one.level == "problem"]
+
+    assert found == ["missing; needed by 'a.txt' of a"]

@@ -165,6 +165,16 @@ def test_path_tricks_lead_nowhere(served, path):
     assert b"root:" not in answer.content
 
 
+@pytest.mark.rule("U1.7")
+@pytest.mark.parametrize("named", ["wb_nope", "gone", "Reports/review"])
+def test_an_address_that_can_name_no_workbench_is_not_found(served, named):
+    with served.client() as client:
+        page = client.get(f"/bench/{named}", headers={"accept": "text/html"})
+
+    assert page.status_code == 404
+    assert "There is no such workbench." in page.text
+
+
 @pytest.mark.rule("S5.3")
 def test_errors_are_data_without_a_traceback(served):
     with served.client() as client:

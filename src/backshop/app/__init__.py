@@ -12,7 +12,7 @@ from .operation.doctor import examine
 from .operation.engine import Engine, Onboarding, SettingInfo, SettingsSet
 from .operation.log import attach, begin, layout_of
 from .operation.secret_file import secret_of
-from .operation.server import Server, running, servers
+from .operation.server import Server, running, servers, web_address
 from .operation.upload import Parcels
 from .people import people as sharing
 from .people.invitation import INVITE_DAYS, UserInvite, UserInviteWithdraw
@@ -86,4 +86,5 @@ __all__ = [
     "sharing",
     "unknown_environment",
     "wait_s",
+    "web_address",
 ]

@@ -28,26 +28,27 @@ BlobId = NewType("BlobId", str)
 TreeId = NewType("TreeId", str)
 """Bare sha256 hex of a tree object's bytes."""
 
-PREFIXES = (
-    "wb",
-    "draft",
-    "rev",
-    "cp",
-    "batch",
-    "tx",
-    "file",
-    "msg",
-    "turn",
-    "prop",
-    "tr",
-    "ps",
-    "evt",
-    "user",
-    "cmt",
-    "inv",
-)
+_NOUNS = {
+    "wb": "a workbench",
+    "draft": "a Draft",
+    "rev": "a revision",
+    "cp": "a checkpoint",
+    "batch": "a batch of changes",
+    "tx": "a transaction",
+    "file": "a file",
+    "msg": "a message",
+    "turn": "a turn",
+    "prop": "a proposal",
+    "tr": "a tool result",
+    "ps": "a prompt session",
+    "evt": "an event",
+    "user": "a person",
+    "cmt": "a comment",
+    "inv": "an invitation",
+}
+_SHOWN_CHARS = 40
 CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-_ID = re.compile(rf"({'|'.join(PREFIXES)})_[0-9A-HJKMNP-TV-Z]{{26}}")
+_ID = re.compile(rf"({'|'.join(_NOUNS)})_[0-9A-HJKMNP-TV-Z]{{26}}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
@@ -58,8 +59,9 @@ def check_id(text: str, *prefixes: str) -> str:
     """
     match = _ID.fullmatch(text)
     if match is None or (prefixes and match[1] not in prefixes):
-        wanted = " or ".join(prefixes) or "a known"
-        raise ValidationFailed(f"not an id with {wanted} prefix", reason="bad_id")
+        wanted = " or ".join(_NOUNS[one] for one in prefixes) or "anything"
+        shown = text if len(text) <= _SHOWN_CHARS else f"{text[: _SHOWN_CHARS - 1]}…"
+        raise ValidationFailed(f"{shown!r} is not the id of {wanted}", reason="bad_id")
     return text
 
 

@@ -112,8 +112,12 @@ def backup(door: Door, path: Path) -> None:
     from backshop.store import StoreBackup, back_up
 
     with door.shop() as shop:
-        done = shop.ask(back_up, StoreBackup(path=str(path.expanduser().absolute())))
-    door.show(done, _copied)
+        target = path.expanduser().absolute()
+        done = shop.ask(back_up, StoreBackup(path=str(target)))
+    checked = "its database was examined, and each content hashed as it was copied"
+    door.show(
+        done, lambda value: f"{_copied(value)}\nthe backup is in {clean(str(target))}: {checked}"
+    )
     _end_if_left_out(done)
 
 
@@ -132,7 +136,10 @@ def restore(door: Door, path: Path) -> None:
         database_url=settings["database_url"],
         blobs_url=settings["blobs_url"],
     )
-    door.show(done, _copied)
+    home = clean(str(settings.home))
+    door.show(
+        done, lambda value: f"{_copied(value)}\nthe home is in {home}: every chain was checked"
+    )
     _end_if_left_out(done)
 
 
@@ -211,7 +218,7 @@ def call(door: Door, name: str, request: str) -> None:
 def _counted(done: Copied | Moved) -> str:
     return (
         f"{done.streams} streams with {done.events} events, "
-        f"{done.blobs} contents of {done.bytes} bytes"
+        f"{done.blobs} contents in files of {done.bytes} bytes (small ones are in the database)"
     )
 
 

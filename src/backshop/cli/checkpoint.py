@@ -133,9 +133,9 @@ def checkpoint_restore(
         requests.CheckpointRestore, path=path, dry_run=dry_run, write_folder=write_folder
     )
     if not (yes or dry_run):
-        door.require_person("restoring")
         first = partial(wish, dry_run=True)
         shown = _ask(door, bench, Bench.checkpoint_restore, first, checkpoint_id=checkpoint_id)
+        door.require_person("restoring")  # what is wrong is said first (S4.5)
         click.echo("\n".join(_restored(shown)), err=True)
         door.confirm("Bring this back?", "restoring")
     done = _ask(door, bench, Bench.checkpoint_restore, wish, checkpoint_id=checkpoint_id)

@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from backshop.base.errors import BackshopError, ValidationFailed
+from backshop.base.errors import BackshopError, NotFound, ValidationFailed
 from backshop.base.labels import FOLDERS
 from backshop.base.system import account
 
@@ -29,6 +29,50 @@ Facade = TypeVar("Facade")
 Asked = TypeVar("Asked")
 Shown = TypeVar("Shown")
 """An answer, typed or as parsed JSON."""
+
+BEGINNING = frozenset(  # the commands that need no home yet, or make one (S4.16)
+    {
+        "bench create",
+        "call",
+        "completion",
+        "config set",
+        "config show",
+        "consent mode",
+        "demo",
+        "do",
+        "doctor",
+        "file diff",
+        "file map",
+        "file picture",
+        "file query",
+        "file read",
+        "man",
+        "mcp",
+        "model use",
+        "open",
+        "prompts lint",
+        "prompts override import",
+        "prompts override seed",
+        "prompts override set",
+        "provider add",
+        "provider effort",
+        "provider set-key",
+        "restore",
+        "rpc",
+        "run start",
+        "serve",
+        "session import",
+        "session start",
+        "user add",
+        "user invite",
+        "worker",
+        "workflow copy",
+        "workflow new",
+        "workflow save",
+        "workflow sync",
+        "workflow validate",
+    }
+)
 
 
 @dataclass
@@ -53,6 +97,29 @@ class Door:
         begin(config)
         self._tell_strange()
         return config
+
+    def require_home(self) -> None:
+        """Refuse a home that somebody named and that is not there (S4.16).
+
+        The default one cannot be mistyped, and of one whose events are elsewhere the folder is a
+        cache.
+
+        Raises:
+            NotFound: `no_home`.
+        """
+        from backshop.app import load  # loaded when a command needs it (S2.4)
+
+        config = load(home=self.home)
+        is_named = config.home_source != "default" and config["database_url"] is None
+        if is_named and not config.home.exists():
+            raise NotFound(
+                f"there is no home at {config.home}",
+                reason="no_home",
+                hints=(
+                    "name one that is there with --home, or begin one: `backshop demo`,"
+                    " `backshop open FOLDER` or `backshop bench create NAME` makes it",
+                ),
+            )
 
     @contextmanager
     def shop(
@@ -159,6 +226,12 @@ class DoorCommand(click.Command):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.params += [_json_option(), _home_option()]
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run it, unless it is about a home that is not there."""
+        if ctx.command_path.partition(" ")[2] not in BEGINNING:
+            door(ctx).require_home()
+        return super().invoke(ctx)
 
 
 class DoorGroup(click.Group):
@@ -361,7 +434,11 @@ def _writing(target: Path) -> Iterator[None]:
     try:
         yield
     except FileExistsError as error:
-        raise ValidationFailed(f"{target.name} exists", reason="target_exists") from error
+        raise ValidationFailed(
+            f"{target} exists",
+            reason="target_exists",
+            hints=("nothing is written over it: choose another name",),
+        ) from error
     except OSError as error:
         raise file_error(error) from error
 

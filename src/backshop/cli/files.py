@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from backshop.base.errors import NotFound
 from backshop.formats import (
     DialectWish,
     Formats,
@@ -28,6 +29,19 @@ from .draft.also import also_lines, cell_text, line_texts, moved_from
 from .lookup.figure import figure, summary
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+def _source(formats: Formats, path: Path) -> Source:
+    """Return a file that a person named; one that is not there is told with its whole path.
+
+    Raises:
+        NotFound: it is not there.
+    """
+    if not (path.exists() or path.is_symlink()):
+        raise NotFound(f"there is no file {str(path)!r}", reason="not_found")
+    return formats.source(path)
+
+
 _MAX_ROWS = 20  # of a list in a map, for people
 _MAX_WIDTH = 48
 _COLOURS = {"added": "green", "removed": "red"}
@@ -62,7 +76,7 @@ def map_(door: Door, /, path: Path, **dialect: Any) -> None:
     """Show what is inside PATH: sheets, sections, slides, pages, columns."""
     wish = DialectWish(**dialect)
     with _formats(door) as formats:
-        source = formats.source(path)
+        source = _source(formats, path)
         if wish.given:
             door.show(formats.open_table(source, dialect=wish).get_map(), _outline)
         else:
@@ -94,7 +108,7 @@ def read(door: Door, /, path: Path, slide: int | None, **selector: Any) -> None:
             raise click.UsageError("--slide and --slide-index name different slides")
         selector["slide_index"] = slide - 1
     with _formats(door) as formats:
-        part = formats.read(formats.source(path), Selector(**selector))
+        part = formats.read(_source(formats, path), Selector(**selector))
     door.show(part.to_json(path.name), lambda value: clean_lines(str(value["text"])))
     if door.as_json:
         return
@@ -125,7 +139,7 @@ def picture(
 ) -> None:
     """Write a page, slide, sheet or image of PATH as a picture, as agents see it."""
     with _formats(door) as formats:
-        view = formats.view_page(formats.source(path), page, sheet, range_)
+        view = formats.view_page(_source(formats, path), page, sheet, range_)
     write_new(output, view.image)
     door.show({"path": str(output), **view.facts}, _pictured)
 
@@ -154,7 +168,7 @@ def query(
     wish = DialectWish(**dialect)
     with _formats(door) as formats:
         asked = formats.open_table(
-            formats.source(path), sheet, range_, dialect=wish if wish.given else None
+            _source(formats, path), sheet, range_, dialect=wish if wish.given else None
         )
         found = asked.query(sql, window_rows=rows, window_offset=offset)
     door.show(found, _result)
@@ -167,7 +181,7 @@ def query(
 def diff(door: Door, old: Path, new: Path) -> None:
     """Show what differs between OLD and NEW: cells of workbooks, else lines."""
     with _formats(door) as formats:
-        before, after = formats.source(old), formats.source(new)
+        before, after = _source(formats, old), _source(formats, new)
         if {formats.classify(before).kind, formats.classify(after).kind} == {Kind.XLSX}:
             cells = formats.diff_cells(before, after)
             told = told_sheets(_listed(cells, "sheets"), _listed(cells, "lines"))

@@ -154,8 +154,16 @@ def offer(door: Door, shop: Backshop, bench_id: str, behind: int) -> None:
         return
     way = f"`backshop folder write {bench_id}`"
     is_asked = sys.stdin.isatty() and sys.stderr.isatty()
-    if not is_asked or not click.confirm(f"Write {behind} file(s) into your folder?", err=True):
+    if not is_asked or not _agreed(f"Write {behind} file(s) into your folder?"):
         door.tell(f"your folder has {behind} file(s) otherwise; {way} writes them")
         return
     done = shop.ask(Bench.folder_write_back, requests.BenchRequest(workbench_id=bench_id))
     click.echo("\n".join(written_lines(done)))
+
+
+def _agreed(question: str) -> bool:
+    """Ask about what comes after work that is done: Ctrl-C is a no to this alone."""
+    try:
+        return click.confirm(question, err=True)
+    except click.Abort:
+        return False

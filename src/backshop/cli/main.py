@@ -92,6 +92,8 @@ NEXT = {  # what helps, by the reason of an error that offers no action
     "no_draft": "`backshop send BENCH TEXT` lets the agent begin one",
     "bad_category": "`backshop context list BENCH` names them",
     "unknown_model": "`backshop model list` names them",
+    "duplicate": "`--on-conflict replace` or `keep_both`, or `skip` to leave them",
+    "connect": "see that the server there is started, or that this machine is online",
 }
 CONFIRMED = {  # how one agrees, by the reason of CONFIRMATION_REQUIRED
     "confirm_deletions": WAYS["confirm_deletions"],
@@ -132,8 +134,12 @@ def main(argv: list[str] | None = None) -> int:
     except click.UsageError as error:
         error.show()
         return 2
-    except (click.Abort, KeyboardInterrupt):
-        _report(Stopped("stopped"), state)
+    except (click.Abort, KeyboardInterrupt) as end:
+        is_no = isinstance(end, click.Abort) and not isinstance(end.__cause__, KeyboardInterrupt)
+        if is_no and not state.as_json:  # an answer to a question, and no error (S4.17)
+            click.echo("Nothing was done.", err=True)
+        else:
+            _report(Stopped("stopped"), state)
         return 1
     except BrokenPipeError:  # the reader went away, as with `head`
         sys.stderr.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -88,14 +89,15 @@ def remove(door: Door, user_id: str, yes: bool) -> None:
 @pass_door
 def invite(door: Door, name: str, bench: str | None, role: str | None) -> None:
     """Make a link that lets NAME in, once, within 7 days; it is printed once."""
-    from backshop.app import People, UserInvite  # loaded when needed (S2.4)
+    from backshop.app import People, UserInvite, web_address  # loaded when needed (S2.4)
 
     if (bench is None) is not (role is None):
         raise click.UsageError("--bench and --role go together")
     with people_of(door) as shop:
         bench_id = None if bench is None else shop.bench_id(bench)
         made = shop.ask(People.invite, UserInvite(name=name, workbench_id=bench_id, role=role))
-        site = str(shop.config["web.public_url"] or f"http://127.0.0.1:{WEB_PORT}").rstrip("/")
+        near = web_address(shop.config) or f"http://127.0.0.1:{WEB_PORT}"
+        site = str(shop.config["web.public_url"] or near).rstrip("/")
         link = f"{site}/join?token={made.token}"
         door.show(
             {**encode(made), "link": link},
@@ -221,10 +223,17 @@ def _grants(found: sharing.AccessGrants) -> str:
 
 
 def resolved(shop: Backshop, text: str) -> str:
-    """Return the id of a person named by id or name; what is neither stays as it is."""
+    """Return the id of a person named by id or name.
+
+    Raises:
+        NotFound: nobody is; the hints name who comes near.
+    """
     from backshop.app import People  # loaded when needed (S2.4)
 
-    for one in shop.ask(People.user_list, Nothing()).users:
+    known = shop.ask(People.user_list, Nothing()).users
+    for one in known:
         if text in (one.user_id, one.name):
             return one.user_id
-    return text
+    near = tuple(get_close_matches(text, [one.name for one in known], n=3))
+    hints = near or ("`backshop user list` names everybody",)
+    raise NotFound(f"there is no person {text!r}", reason="not_found", hints=hints)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from .door import Door, DoorCommand, is_terminal, pass_door
 
@@ -36,17 +37,23 @@ WEB_PORT = 8421
     is_flag=True,
     help="Print one more login link for the server that runs already, and exit.",
 )
+@click.pass_context
 @pass_door
-def serve(door: Door, host: str, port: int, no_browser: bool, link: bool) -> None:
+def serve(
+    door: Door, ctx: click.Context, host: str, port: int, no_browser: bool, link: bool
+) -> None:
     """Run the web app and print the link that lets a browser in, once."""
+    if link:
+        door.require_home()
     with door.shop(door="cli" if link else "web") as shop:
         if link:
-            _further_link(door, shop, host, port)
+            is_said = ctx.get_parameter_source("port") is not ParameterSource.DEFAULT
+            _further_link(door, shop, host, port if is_said else None)
         else:
             run_web(shop, host=host, port=port, browser=not no_browser)
 
 
-def _further_link(door: Door, shop: Backshop, host: str, port: int) -> None:
+def _further_link(door: Door, shop: Backshop, host: str, port: int | None) -> None:
     """Print a link for one more browser; where what is printed is kept, where it is (S7.2)."""
     from backshop.web import further_link  # loaded when needed (S2.4)
 

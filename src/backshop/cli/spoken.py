@@ -23,6 +23,12 @@ _SENT = {  # how an agent is told to send something, and the option that gives i
     re.compile(r'[Ss]end output = \{"notesMarkdown": "(.+)"\}(?=, the <)'): "--notes",
     re.compile(r"[Ss]end context = (\{.+\})(?=, (?:the|every) <)"): "--context",
 }
+_SAID = {  # sentences that name what no option or command is called like
+    "or save over it.": "or write over it: `backshop workflow save FILE`, after"
+    " `backshop workflow inspect ID --mode source`.",
+    "Look at it with RailsWorkflowSource; then send its sourceHash.": "Look at it with"
+    " `backshop workflow inspect ID --mode source`; `--expect HASH` says which one is meant.",
+}
 
 
 def message(text: str) -> str:
@@ -32,6 +38,8 @@ def message(text: str) -> str:
 
 def advice(text: str, ref: str | None = None) -> str:
     """Return what an agent is told to do as a person does it; `ref` is the run it is about."""
+    for said, spoken in _SAID.items():
+        text = text.replace(said, spoken)
     for wanted, option in _SENT.items():
         if found := wanted.search(text):
             text = text.replace(found[0], f"give {option} {word(found[1])}")

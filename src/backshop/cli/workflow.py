@@ -6,6 +6,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,8 +32,10 @@ from .door import (
 )
 
 if TYPE_CHECKING:
+    from backshop.app import Backshop
     from backshop.rails import Finding, answers, definitions, run_view
     from backshop.workshop import SavedWorkflow, WorkflowsAsking
+    from backshop.workshop.requests import SaveWorkflow
 
 _WATCH_S = 0.5
 _ROLES = {"changed": "changed", "created": "made", "read": "read"}
@@ -179,6 +182,7 @@ def save(
 @click.option("--turn", help="This turn; without it, the newest that is finished.")
 @click.option("--id", "workflow_id", help="Its id; made from the name by default.")
 @click.option("--expect", "expected", metavar="HASH", help="Replace a file with this hash.")
+@click.option("--replace", is_flag=True, help="Replace the file of this id, whatever it holds.")
 @_target
 @_project
 @pass_door
@@ -189,23 +193,54 @@ def save_turn(
     turn: str | None,
     workflow_id: str | None,
     expected: str | None,
+    replace: bool,
     is_project: bool,
     workspace: Path | None,
 ) -> None:
-    """Save a finished turn of BENCH as a workflow called NAME, its files as inputs."""
-    from backshop.workshop import Again, requests  # loaded when needed (S2.4)
+    """Save a finished turn of BENCH as a workflow called NAME, its files as inputs.
 
+    A workflow of that id that was edited since stays, unless --replace or --expect says otherwise.
+    """
+    from backshop.workshop import requests  # loaded when needed (S2.4)
+
+    if replace and expected is not None:
+        raise click.UsageError("say --replace or --expect, not both")
     with door.shop() as shop:
-        wish = requests.SaveWorkflow(
+        wish = partial(
+            requests.SaveWorkflow,
             workbench_id=bench_of(shop, bench),
             name=name,
             turn_id=turn,
             workflow_id=workflow_id,
             scope="project" if is_project else "user",
             workspace_path=str(workspace.absolute()) if workspace else None,
-            expected_hash=expected,
         )
-        door.show(shop.ask(Again.save_workflow, wish), _turn_saved)
+        is_blind = expected is None and not replace
+        saved = _save_turn(shop, wish, expected, replace=replace)
+        door.show(saved, partial(_turn_saved, was_same=is_blind))
+
+
+def _save_turn(
+    shop: Backshop, wish: Callable[..., SaveWorkflow], expected: str | None, *, replace: bool
+) -> SavedWorkflow:
+    """Save a turn; a file that is there and was not expected goes only where somebody said so."""
+    from backshop.rails import RailsError  # loaded when needed (S2.4)
+    from backshop.workshop import Again
+
+    try:
+        return shop.ask(Again.save_workflow, wish(expected_hash=expected))
+    except RailsError as refused:
+        if refused.rails_code != "PRECONDITION_FAILED" or expected is not None:
+            raise
+        if not replace:
+            raise RailsError(
+                refused.rails_code,
+                f"{refused.message}: it was written or edited by hand",
+                "--replace replaces it; --id ID or another NAME leaves it as it is.",
+                details=refused.details,
+            ) from refused
+        there = str((refused.details or {})["sourceHash"])
+        return shop.ask(Again.save_workflow, wish(expected_hash=there))
 
 
 @workflow.command("inputs")
@@ -267,11 +302,15 @@ def delete(
     """Take a workflow of yours away; runs that began with it go on as they began."""
     from backshop.rails import Definitions, definitions  # loaded when needed (S2.4)
 
-    if not yes:
-        door.confirm(f"Delete {clean(workflow_id)}?", "deleting a workflow")
     into = _into(is_project, workspace)
     request = given(workflowId=workflow_id, expectedHash=expected, **into)
-    door.ask(Definitions.workflow_delete, decode(definitions.WorkflowDelete, request), _deleted)
+    with door.shop() as shop:
+        if not yes:
+            about = given(workflowId=workflow_id, **_place(workspace))
+            shop.ask(Definitions.workflow_source, decode(definitions.WorkflowSource, about))
+            door.confirm(f"Delete {clean(workflow_id)}?", "deleting a workflow")
+        gone = shop.ask(Definitions.workflow_delete, decode(definitions.WorkflowDelete, request))
+        door.show(gone, _deleted)
 
 
 @workflow.command()
@@ -389,8 +428,12 @@ def _saved(request: Mapping[str, Any]) -> Callable[[definitions.WorkflowSaved], 
     return shown
 
 
-def _turn_saved(found: SavedWorkflow) -> str:
-    lines = [f"{'replaced' if found.replaced else 'wrote'} {clean(found.path)}"]
+def _turn_saved(found: SavedWorkflow, *, was_same: bool) -> str:
+    """Return for people what was saved; `was_same`: a file that was there held just this."""
+    done = (
+        ("is there already, the same:" if was_same else "replaced") if found.replaced else "wrote"
+    )
+    lines = [f"{done} {clean(found.path)}"]
     lines += [f"step {clean(one.step_id)}: {clean(one.title)}" for one in found.steps]
     lines += [
         f"input {one.name}: {_ROLES[one.role]}, here {clean(one.path)}" for one in found.inputs

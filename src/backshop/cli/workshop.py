@@ -16,7 +16,7 @@ import click
 from backshop.base.acting import who
 from backshop.base.codec import encode
 from backshop.base.errors import BackshopError, NotFound
-from backshop.base.labels import MODEL_STATES, NOTES, PHASES, PROPOSALS
+from backshop.base.labels import MODEL_STATES, NOTES, PHASES, PROPOSALS, headline
 from backshop.base.system.interrupt import interrupts
 
 from .bench import BENCH, FLOWS
@@ -45,6 +45,13 @@ INPUTS = click.option(
     help="A file that the workflow asks for; once for each.",
 )
 _WAIT_S = 0.2
+_RECORDS_SHOWN, _TITLE_CHARS = 8, 72
+_MODES = {  # of a rewind, as a person chooses between them (W15.4)
+    "chat_only": "the conversation goes back; all files stay as they are now",
+    "discard_draft": "the conversation goes back, and the Draft is thrown away",
+    "restore_published": "the conversation goes back, and Published with it to what it was then;"
+    " what is there now is kept as a checkpoint",
+}
 
 
 @click.command(cls=DoorCommand)
@@ -177,18 +184,18 @@ def rewind(
         message_id = _message(at, message)
         shown = at.rewind(message_id, mode=mode, dry_run=True)
         if dry_run:
-            door.show(shown, _effects)
+            door.show(shown, lambda value: _effects(at, value))
             return
         effects = shown.effects
         must_choose = mode is None and effects and effects.choices  # refused, with the choices
         if not yes and must_choose and effects and door.has_person:
-            click.echo(_effects(shown), err=True)
+            click.echo(_effects(at, shown), err=True)
             mode = _chosen(effects.choices)
         elif not yes and not must_choose and effects and effects.discarded_count:
-            click.echo(_effects(shown), err=True)
+            click.echo(_effects(at, shown), err=True)
             door.confirm("Go back?", "going back")
         done = at.rewind(message_id, mode=mode)
-        door.show(done, lambda v: _proved(f"went back over {v.discarded_count} record(s)", v))
+        door.show(done, lambda v: _proved(f"went back over {_records(v.discarded_count)}", v))
         offer(door, shop, at.id, done.folder_behind if done.restored_checkpoint_id else 0)
 
 
@@ -493,13 +500,16 @@ def _too_far(place: int, count: int) -> str:
 
 
 def _chosen(choices: Sequence[str]) -> str:
-    """Ask what becomes of the files (W15); whoever says none of it goes nowhere."""
-    none = "no"
-    answers = click.Choice([*choices, none])
-    said = str(click.prompt("Go back?", type=answers, default=none, err=True))
-    if said == none:
-        raise click.Abort
-    return said
+    """Ask what becomes of the files (W15); whoever says no goes nowhere."""
+    offered = f"{', '.join(choices)}, or n to leave all as it is"
+    while True:
+        said = str(click.prompt(f"Go back? ({offered})", default="n", err=True)).strip()
+        if said.lower() in ("n", "no"):
+            raise click.Abort
+        meant = [one for one in choices if said and one.startswith(said.lower())]
+        if len(meant) == 1:
+            return meant[0]
+        click.echo(f"There is more than one way back. Type one of: {offered}.", err=True)
 
 
 def _proved(said: str, done: Undone | RedoDone) -> str:
@@ -507,7 +517,29 @@ def _proved(said: str, done: Undone | RedoDone) -> str:
     return "\n".join([said, *changed_lines(changed), *proof_lines(changed, "as it was")])
 
 
-def _effects(shown: Undone) -> str:
+def _records(count: int) -> str:
+    return "1 record" if count == 1 else f"{count} records"
+
+
+def _discarded(at: BenchWorkshop, count: int) -> list[str]:
+    """Name the records at the end of the conversation by how they begin."""
+    if not count:
+        return [f"{_records(0)} are discarded"]
+    line = [one for one in at.history(limit=1000).messages if one.advances_head][-count:]
+    named = [f"  {_spoken(one)}" for one in line[:_RECORDS_SHOWN]]
+    more = [f"  and {count - len(named)} more"] if count > len(named) else []
+    return [f"{_records(count)} {'is' if count == 1 else 'are'} discarded:", *named, *more]
+
+
+def _spoken(one: Message) -> str:
+    """Return a record in one line: whose it is, and how it begins."""
+    whose = {"user": "you", "assistant": "the agent"}.get(one.role or "", "Backshop")
+    what = str(one.event_kind).replace("_", " ") if one.event_kind else whose
+    said = clean(headline(one.text, _TITLE_CHARS)) if one.text.strip() else ""
+    return f"{what}: {said}" if said else what
+
+
+def _effects(at: BenchWorkshop, shown: Undone) -> str:
     effects = shown.effects
     assert effects is not None
     drafts = {
@@ -516,13 +548,14 @@ def _effects(shown: Undone) -> str:
         "restore": "the Draft becomes what it was then",
         "discard": "the Draft goes",
     }
-    lines = [f"{effects.discarded_count} record(s) are discarded", drafts[effects.draft]]
+    lines = [*_discarded(at, effects.discarded_count), drafts[effects.draft]]
     if effects.published_changed:
         lines.append("files were published or restored since then")
         lines += [f"would disappear: {clean(path)}" for path in effects.files_lost]
     lines += changed_lines(shown.changed)
     if effects.choices:
-        lines.append(f"choose with --mode: {', '.join(effects.choices)}")
+        lines.append("what becomes of the files has to be chosen (--mode):")
+        lines += [f"  {one}: {_MODES[one]}" for one in effects.choices]
     return "\n".join(lines)
 
 

@@ -162,7 +162,9 @@ def _contents(store: Store, full: bool) -> list[Finding]:
     needed = set(needs.names)
     if not lost:
         how = "intact" if full else "there (`--full` reads them)"
-        found.append(Finding(level="ok", subject="contents", message=f"{len(needed)} {how}"))
+        apart = len(needed - needs.inline)  # what a backup counts
+        text = f"{apart} in files and {len(needed) - apart} small ones in the database {how}"
+        found.append(Finding(level="ok", subject="contents", message=text))
     if full:
         spare = [name for name in store.blobs.names() if name not in needed]
         bad = [name for name in spare if not store.blobs.verify(name)]

@@ -19,7 +19,16 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import Route
 
 from backshop import __version__
-from backshop.app import COOKIE_DAYS, Backshop, Links, fault_of, running, secret_of, sharing
+from backshop.app import (
+    COOKIE_DAYS,
+    Backshop,
+    Links,
+    fault_of,
+    running,
+    secret_of,
+    sharing,
+    web_address,
+)
 from backshop.base.canon import parse
 from backshop.base.errors import (
     AccessDenied,
@@ -362,23 +371,36 @@ def serve(
         log_config=None,  # its own would go past the filter of M3.12
         forwarded_allow_ips=list(shop.config["web.trusted_proxies"]),  # whom T6.4 counts by
     )
-    announce(_address(host, bound), _link(shop, host, bound, login))
+    announce(_address(host, bound), _link(shop, _address(host, bound), login))
     try:
-        with running(shop.config, "web"):
+        with running(shop.config, "web", address=_address(host, bound)):
             uvicorn.Server(config).run(sockets=[listening])
     finally:
         listening.close()
 
 
-def further_link(shop: Backshop, *, host: str, port: int) -> str:
-    """Return a link for one more browser, to a server of this home that runs already (S4.11)."""
+def further_link(shop: Backshop, *, host: str, port: int | None) -> str:
+    """Return a link for one more browser, to a server of this home that runs already (S4.11).
+
+    Without a port it is where the server on this machine noted that it is.
+
+    Raises:
+        NotFound: `no_server`; none runs here that noted it.
+    """
+    address = web_address(shop.config) if port is None else _address(host, port)
+    if address is None and not shop.config["web.public_url"]:
+        raise NotFound(
+            "no web app of this home runs on this machine",
+            reason="no_server",
+            hints=("`backshop serve` starts one; --port names one that is known to run elsewhere",),
+        )
     secret = secret_of(shop.config.home, KEY_FILE)
     login = Login(secret, shop.clock, Links(shop.store, secret, shop.clock))
-    return _link(shop, host, port, login)
+    return _link(shop, address or "", login)
 
 
-def _link(shop: Backshop, host: str, port: int, login: Login) -> str:
-    outside = shop.config["web.public_url"] or _address(host, port)  # how a browser gets there
+def _link(shop: Backshop, address: str, login: Login) -> str:
+    outside = shop.config["web.public_url"] or address  # how a browser gets there
     return f"{outside.rstrip('/')}/login?token={login.new_link()}"
 
 

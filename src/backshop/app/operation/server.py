@@ -46,11 +46,13 @@ class Server:
 
 
 @contextmanager
-def running(config: Config, door: str, clock: Clock | None = None) -> Iterator[None]:
-    """Let it be known, as long as this lasts, that a server runs and what it began with."""
+def running(
+    config: Config, door: str, clock: Clock | None = None, *, address: str | None = None
+) -> Iterator[None]:
+    """Let it be known, as long as this lasts, that a server runs, where, and what it began with."""
     handle = None
     with suppress(OSError):  # a home that cannot be written to is told about elsewhere
-        handle = _noted(config, door, clock or SystemClock())
+        handle = _noted(config, door, clock or SystemClock(), address)
     try:
         yield
     finally:
@@ -63,12 +65,22 @@ def running(config: Config, door: str, clock: Clock | None = None) -> Iterator[N
 def servers(config: Config) -> tuple[Server, ...]:
     """Return the servers of a home, the oldest first."""
     wanted = load(home=config.home, environ={}).values
-    found = []
+    found = [_server(record, wanted) for record in _records(config)]
+    return tuple(sorted(found, key=lambda one: (one.since, one.pid)))
+
+
+def web_address(config: Config) -> str | None:
+    """Return where the web app of a home runs on this machine; of several the newest."""
+    known = [one for one in _records(config) if one.get("door") == "web" and one.get("address")]
+    newest = max(known, key=lambda one: str(one.get("since")), default=None)
+    return None if newest is None else str(newest["address"])
+
+
+def _records(config: Config) -> Iterator[dict[str, Any]]:
     for path in sorted((config.home / FOLDER).glob("*.json")):
         record = _living(path)
         if record is not None:
-            found.append(_server(record, wanted))
-    return tuple(sorted(found, key=lambda one: (one.since, one.pid)))
+            yield record
 
 
 def differing(config: Config) -> tuple[str, ...]:
@@ -81,13 +93,14 @@ def applied(values: Mapping[str, Effective]) -> str:
     return "sha256:" + hashlib.sha256(canonical(_digests(values))).hexdigest()
 
 
-def _noted(config: Config, door: str, clock: Clock) -> tuple[Path, int]:
+def _noted(config: Config, door: str, clock: Clock, address: str | None) -> tuple[Path, int]:
     folder = config.home / FOLDER
     folder.mkdir(mode=0o700, exist_ok=True)
     path = folder / f"{uuid.uuid4().hex}.json"
     new = path.with_suffix(".new")
     record = {
         "door": door,
+        "address": address,
         "pid": os.getpid(),
         "since": timestamp(clock.now_ms()),
         "version": __version__,

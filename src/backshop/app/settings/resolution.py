@@ -28,6 +28,11 @@ from .table import SETTINGS
 
 ENV_PREFIX = "BACKSHOP_"
 _FILE_MAX_BYTES = 1024 * 1024
+# What only a home has, also where its database is elsewhere; and what may lie in one before that.
+_OF_A_HOME = frozenset(("store.db", "store.db-mark", "store.db-wal", "settings.json")) | frozenset(
+    ("benches", "blobs", "running", "workflow-sources", "secrets.enc", "master.key", "web.key")
+)
+_BESIDE_A_HOME = frozenset(("cache", "logs", "lost+found", "prompts", "trash", "workflows"))
 _SLIP = 0.75  # how alike two words are that one takes for a slip: HOM, BLOB; not HOST, USER for URL
 _JOINED = 0.9  # the same for whole names whose words are put together otherwise: DATABASEURL
 _SECRET_NAME = re.compile(
@@ -140,6 +145,7 @@ def _loaded(
     """Gather the settings; with `wrong` what cannot be used is noted there and left out."""
     folder, source = _home(home, env)
     _refuse_home_that_is_no_folder(folder, source)
+    _refuse_folder_of_other_things(folder, source)
     values = {s.name: Effective(s, s.default, "default") for s in SETTINGS}
     stored: dict[str, Any] = {}
     with _noted(wrong):
@@ -213,7 +219,7 @@ def check_setting(name: str, value: Any) -> None:
     Raises:
         ValidationFailed: `bad_setting`.
     """
-    _known(name, "the settings")
+    _known(name)
     if value is not None:
         _checked(name, value, name)
 
@@ -223,14 +229,14 @@ def save(home: Path, name: str, value: Any) -> Any:
 
     Returns what is kept: a text that stands for a number or a flag is kept as one (S3.4).
     """
-    _known(name, "the settings")
+    _known(name)
     kept = None if value is None else _checked(name, value, name)
     return _written(home, name, lambda: kept)
 
 
 def update(home: Path, name: str, change: Callable[[], Any]) -> Any:
     """Set one value to what `change` returns while nobody else writes; return what is kept."""
-    _known(name, "the settings")
+    _known(name)
 
     def checked() -> Any:
         value = change()
@@ -295,6 +301,23 @@ def _refuse_home_that_is_no_folder(home: Path, source: str) -> None:
         )
 
 
+def _refuse_folder_of_other_things(home: Path, source: str) -> None:
+    """Refuse to make a home among somebody's files; hidden ones are no reason (S3.6)."""
+    try:
+        names = {one.name for one in home.iterdir()}
+    except OSError:  # not there yet, or closed to us: whoever opens it says so
+        return
+    strange = {one for one in names - _BESIDE_A_HOME if not one.startswith(".")}
+    if strange and names.isdisjoint(_OF_A_HOME):
+        raise ValidationFailed(
+            f"{source}: {str(home)!r} holds other files and no home of Backshop; allowed: a home,"
+            " an empty folder, or one that is not there yet",
+            reason="bad_setting",
+            detail="setting: home",
+            hints=("name another folder, or none for your own home",),
+        )
+
+
 def in_force(config: Config, name: str) -> Any:
     """Return a setting as it stands now: the file may have changed since it was read.
 
@@ -310,14 +333,14 @@ def in_force(config: Config, name: str) -> Any:
     return _checked(name, stored[name], _file(config.home))
 
 
-def _known(name: str, where: str) -> None:
+def _known(name: str, where: str | None = None) -> None:
+    """Refuse a name that no setting has; `where` is what names it, if not whoever asks."""
     if name not in _BY_NAME:
+        told = f"there is no setting {name!r}"
+        if where is not None:
+            told = f"{where} names the setting {name!r}, which does not exist"
         near = tuple(get_close_matches(name, _BY_NAME, n=3))
-        raise ValidationFailed(
-            f"{where} names the setting {name!r}, which does not exist",
-            reason="bad_setting",
-            hints=near,
-        )
+        raise ValidationFailed(told, reason="bad_setting", hints=near)
 
 
 def _checked(name: str, raw: Any, where: str) -> Any:

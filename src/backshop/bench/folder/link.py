@@ -68,11 +68,11 @@ def require_folder(desk: BenchRepository, text: str) -> Path:
     try:
         folder = given_path(text).resolve(strict=True)
     except (OSError, ValueError, RuntimeError) as error:
-        said = f"there is no such folder: {Path(text).name}"
+        said = f"there is no such folder: {text}"
         raise ValidationFailed(said, reason="bad_folder") from error
     home = desk.store.home.resolve()
     if not folder.is_dir():
-        raise ValidationFailed(f"this is not a folder: {folder.name}", reason="bad_folder")
+        raise ValidationFailed(f"this is not a folder: {folder}", reason="bad_folder")
     if folder.is_relative_to(home) or home.is_relative_to(folder):
         raise ValidationFailed(
             "a folder inside the home, or around it, cannot be followed", reason="inside_home"

@@ -110,8 +110,6 @@ def publish(door: Door, bench: str, tree: str | None, dry_run: bool, yes: bool) 
     """
     if tree is not None and not re.fullmatch("[0-9a-f]{64}", tree):
         raise click.UsageError("--tree takes the id that `backshop review BENCH` ends with")
-    if not (yes or dry_run):
-        door.require_person("publishing")
     with door.shop() as shop:
         bench_id = bench_of(shop, bench)
         draft = shop.ask(Bench.draft_get_state, requests.BenchRequest(workbench_id=bench_id))
@@ -124,6 +122,7 @@ def publish(door: Door, bench: str, tree: str | None, dry_run: bool, yes: bool) 
         wish = requests.DraftPublish(workbench_id=bench_id, reviewed_tree=tree, dry_run=dry_run)
         if not (yes or dry_run):
             shown = shop.ask(Bench.draft_publish, replace(wish, dry_run=True))
+            door.require_person("publishing")  # what is wrong with the Draft is said first (S4.5)
             click.echo("\n".join(changed_lines(shown.changed)), err=True)
             door.confirm("Publish this?", "publishing")
             wish = replace(wish, reviewed_tree=shown.tree)  # what was shown, or nothing

@@ -177,7 +177,8 @@ def _sources(files: tuple[Path, ...]) -> list[Path]:
         try:
             path = path.parent.resolve(strict=True) / path.name if path.name != ".." else path
         except (OSError, RuntimeError) as error:
-            raise ValidationFailed(f"{one.name} is not there", reason="bad_params") from error
+            said = f"there is no file {one}"
+            raise ValidationFailed(said, reason="bad_params") from error
         found[path.resolve() if path.name in ("", "..") else path] = None
     return list(found)
 
@@ -214,7 +215,7 @@ def _why_not_copied(one: AddResult) -> str:
     """Say why a file that was named cannot be worked on."""
     source = Path(one.source_path)
     if one.reason == "unreadable" and not os.path.lexists(source):
-        return f"there is no file {source.name}"
+        return f"there is no file {source}"
     why = _COPYING.get(one.reason or "", one.reason or "it cannot be read")
     if one.reason == "invalid_name":
         try:

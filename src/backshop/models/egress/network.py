@@ -56,7 +56,7 @@ class Network(httpcore2.NetworkBackend):
                     f"{host[:128]} leads to {address[0]}, where this provider may not be",
                     reason="address",
                 )
-        return self._first(addresses, "the provider cannot be reached")
+        return self._first(addresses, f"the provider cannot be reached at {host[:128]}:{port}")
 
     def _first(self, addresses: list[Address], message: str) -> Stream:
         failure: OSError | None = None

@@ -104,10 +104,11 @@ class Needs:
     def _places(self, wanted: set[BlobId]) -> dict[BlobId, list[str]]:
         """Return what needs these contents: files by workbench and path, else the stream."""
         found: dict[BlobId, list[str]] = defaultdict(list)
-        for stream, ref, kind in self._pins:
+        for stream, ref, kind in sorted(self._pins, key=lambda pin: pin[2] != TREE):
             name = stream.removeprefix("bench:")
-            if kind != TREE:
-                _add(found, BlobId(ref), name, wanted)
+            if kind != TREE:  # last: a path of the same workbench says more
+                if not any(one.endswith(f" of {name}") for one in found.get(BlobId(ref), ())):
+                    _add(found, BlobId(ref), name, wanted)
                 continue
             gone: list[BlobId] = []
             for path, file in tree.walk(TreeId(ref), partial(self._loaded, gone=gone)):

@@ -191,8 +191,11 @@ def _require_empty(target: Path) -> None:
     except OSError as error:
         raise file_error(error) from error
     if taken:
-        said = f"{target.name} exists and is not empty"
-        raise ValidationFailed(said, reason="target_exists")
+        raise ValidationFailed(
+            f"{target} exists and is not empty",
+            reason="target_exists",
+            hints=("choose a folder that is new or empty",),
+        )
 
 
 @contextmanager

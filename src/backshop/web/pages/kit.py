@@ -14,8 +14,8 @@ from starlette.routing import Route
 from backshop.app import Backshop, Role, fault_of, one_request
 from backshop.base.acting import OWNER, Acted, who
 from backshop.base.command import NOTHING
-from backshop.base.errors import AccessDenied, BackshopError
-from backshop.base.ids import UserId
+from backshop.base.errors import AccessDenied, BackshopError, NotFound, ValidationFailed
+from backshop.base.ids import UserId, check_id
 from backshop.base.labels import FOLDER_REASONS, FOLDERS, RECOVERY
 from backshop.base.limits import MIB
 from backshop.bench import Bench, requests
@@ -145,6 +145,7 @@ def _answer(handler: Handler, visit: Visit) -> Response:
     try:
         position = visit.site.hub.position  # before anything is read: what comes later is news
         if "bench_id" in visit.params:  # also what a page reads besides commands (T6.4)
+            _require_name(visit.params["bench_id"])
             visit.shop.gate.require(visit.user, visit.params["bench_id"], Role.READ)
         made = handler(visit)
         return _response(made, visit, position)
@@ -152,6 +153,14 @@ def _answer(handler: Handler, visit: Visit) -> Response:
         if visit.is_part:
             return fault_response(error)
         return _response(error_page(error, visit), visit, position)
+
+
+def _require_name(bench_id: str) -> None:
+    """Refuse an address that can name no workbench as one whose workbench is gone (U1.7)."""
+    try:
+        check_id(bench_id, "wb")
+    except ValidationFailed as error:
+        raise NotFound("there is no such workbench", reason="not_found") from error
 
 
 def _response(made: Page | Redirect | Response, visit: Visit, position: int | None) -> Response:
