@@ -51,6 +51,7 @@ def test_a_folder_with_other_things_in_it_keeps_its_mode(tmp_path, usual_mask):
     home = tmp_path / "shared"
     home.mkdir(mode=0o755)
     (home / "theirs.txt").write_text("theirs")
+    (home / "store.db").touch()  # it was made a home here before
 
     with Backshop.open(home):
         attach(home, "info")

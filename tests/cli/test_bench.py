@@ -454,7 +454,7 @@ def test_what_is_wrong_is_said_before_anybody_is_asked_to_agree(run, tmp_path):
         "error: there is no person 'Eve'",
         "error: there is no workflow `user.nope`",
     ]
-    assert "hint: Ada" in said["user", "remove", "Adda"]
+    assert "did you mean: Ada" in said["user", "remove", "Adda"]
     assert "nobody can be asked here" in run("user", "remove", "Ada")[1]
 
 

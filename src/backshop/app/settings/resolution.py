@@ -29,8 +29,12 @@ from .table import SETTINGS
 ENV_PREFIX = "BACKSHOP_"
 _FILE_MAX_BYTES = 1024 * 1024
 # What only a home has, also where its database is elsewhere; and what may lie in one before that.
-_OF_A_HOME = frozenset(("store.db", "store.db-mark", "store.db-wal", "settings.json")) | frozenset(
-    ("benches", "blobs", "running", "workflow-sources", "secrets.enc", "master.key", "web.key")
+_OF_A_HOME = frozenset(
+    (
+        *("store.db", "store.db-mark", "store.db-wal", "store.db-shm", "settings.json"),
+        *("benches", "blobs", "running", "workflow-sources"),
+        *("secrets.enc", "secrets.lock", "master.key", "web.key", "mcp.token", "login.link"),
+    )
 )
 _BESIDE_A_HOME = frozenset(("cache", "logs", "lost+found", "prompts", "trash", "workflows"))
 _SLIP = 0.75  # how alike two words are that one takes for a slip: HOM, BLOB; not HOST, USER for URL
