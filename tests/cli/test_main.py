@@ -239,6 +239,8 @@ def test_a_folder_of_other_files_does_not_become_a_home(tmp_path, capsys):
         refused = json.loads(capsys.readouterr().out)
         assert refused["reason"] == "bad_setting"
         assert "holds other files" in refused["message"]
+    assert main(["bench", "list", "--home", str(tmp_path)]) == 1
+    assert "hint: `--home` names another folder" in capsys.readouterr().err
     assert [one.name for one in tmp_path.iterdir()] == ["letter.txt"]
 
 

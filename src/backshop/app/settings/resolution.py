@@ -318,7 +318,7 @@ def _refuse_folder_of_other_things(home: Path, source: str) -> None:
             " an empty folder, or one that is not there yet",
             reason="bad_setting",
             detail="setting: home",
-            hints=("name another folder, or none for your own home",),
+            hints=("`--home` names another folder; without it your own home is used",),
         )
 
 
