@@ -66,7 +66,7 @@ def test_the_review_has_one_head_and_each_act_once(served, new_page):
     assert "Both files are written." in opened[0]
     assert page.locator(".draft-mark").inner_text().strip().startswith("Draft in progress since")
     assert page.locator(".draft-bar:visible").count() == 0
-    assert box["height"] <= 240
+    assert box["height"] <= 180
     assert first["y"] + first["height"] < 900
     assert (bar["y"] + bar["height"], bar["width"]) == (844, 390)
     assert ends[0]["x"] >= 0
@@ -137,6 +137,57 @@ def test_after_publishing_one_is_in_the_talk_and_undo_brings_back_what_was(
         page.get_by_role("button", name="Undo restore").first.click()
         card.wait_for()
         assert len(served.paths(bench)) == 9
+
+
+@pytest.mark.rule("U4.44", "U1.4")
+def test_undo_of_a_publish_before_all_scripts_are_here_is_done_when_they_are(served, new_page):
+    bench = made(served, "early", ("b.txt", "b\n"), asked="Write a file")
+    Drafting(served, bench).call("DraftPublish")
+    page = new_page("/")
+    held = []
+    page.route("**/transcript*.js*", lambda route: held.append(route))
+    page.goto(f"{served.address}/bench/{bench}", wait_until="commit")
+    page.wait_for_function("() => !document.querySelector('[data-keys][hidden]')")
+    page.locator(".publish-card").get_by_role("button", name="Undo").click()
+    before = (len(held), served.paths(bench))
+    held[0].continue_()
+    page.locator(".card-line", has_text="Publish of b.txt undone").wait_for()
+
+    assert before == (1, {"a.txt", "b.txt"})
+    assert page.url.split("?")[0] == f"{served.address}/bench/{bench}"
+    assert served.paths(bench) == {"a.txt"}
+
+
+@pytest.mark.rule("U1.3")
+def test_a_talk_that_comes_late_does_not_take_back_what_came_after_it(served, new_page):
+    bench = made(served, "late", ("b.txt", "b\n"), asked="Write a file")
+    draft = Drafting(served, bench)
+    page = new_page(f"/bench/{bench}?stay=1")
+    page.locator("html[data-live]").wait_for()
+    held = []
+
+    def hold(route):
+        if held:
+            route.continue_()
+        else:
+            held.append((route, route.fetch()))
+
+    page.route(f"**/bench/{bench}/transcript", hold)
+    checkpoint = draft.call("DraftPublish")["checkpoint_id"]
+    while not held:
+        page.wait_for_function("() => true")
+    draft.call("CheckpointRestore", checkpoint_id=checkpoint)
+    line = page.locator(".card-line", has_text="Publish of b.txt undone")
+    line.wait_for()
+    route, old = held[0]
+    with page.expect_event("requestfinished", lambda one: one == route.request):
+        route.fulfill(response=old)
+    page.evaluate(
+        "async () => { for (let n = 0; n < 3; n += 1) await (await fetch('/icon')).text(); }"
+    )
+
+    assert line.count() == 1
+    assert "undone" not in old.text()
 
 
 @pytest.mark.rule("U4.44", "U5.2")
@@ -266,3 +317,34 @@ def test_the_focus_stays_where_it_was_put_when_the_page_reads_its_files_again(se
     page.locator("#files .file-name", has_text="b.txt").wait_for(state="detached")
 
     wait_for_focus(page, "#files-heading")
+
+
+@pytest.mark.rule("U4.40", "U4.41")
+def test_the_picture_of_a_changed_workbook_is_on_the_first_screen(served, new_page):
+    bench = served.bench("First screen")
+    draft = Drafting(served, bench)
+    made = {"op": "ensure_sheet", "sheet": "Ledger"}
+    change = {"op": "set_cells", "sheet": "Ledger", "cells": [{"cell": "B2", "value": 1}]}
+    draft.use("xlsx_operations", path="book.xlsx", operations=[made, change])
+    draft.call("DraftPublish")
+    for value in range(2, 8):
+        change["cells"][0]["value"] = value
+        note = f"The revenue is {value}."
+        draft.use("xlsx_operations", path="book.xlsx", operations=[change], change_note=note)
+    starts = {}
+    for width, height in ((1440, 900), (390, 844)):
+        page = new_page(
+            f"/bench/{bench}/review", viewport={"width": width, "height": height}, own=True
+        )
+        page.wait_for_selector("body[data-ready=yes]")
+        leaf = page.locator(".desk .leaf:visible").last
+        page.locator(".desk .drawing:visible").last.wait_for()
+        starts[width] = leaf.bounding_box()["y"]
+        notes = page.locator(".clip", has=page.locator(".file-summary"))
+        cut = notes.bounding_box()["height"]
+        notes.get_by_role("button", name="Show all").click()
+        assert page.get_by_text("The revenue is 7.").is_visible()
+        assert notes.bounding_box()["height"] > cut + 40
+
+    assert starts[1440] <= 500
+    assert starts[390] <= 680

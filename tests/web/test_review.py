@@ -286,6 +286,7 @@ def test_the_review_works_without_scripts(served, new_page):
     page.get_by_role("button", name="Agree to the deletion").click()
     page.get_by_role("link", name="ledger.xlsx").click()
     page.get_by_role("link", name="Changes", exact=True).click()
+    page.locator(".cell-list tr").first.wait_for()
     cells = page.locator(".cell-list tr").count()
     page.get_by_role("navigation", name="Changed sheets").get_by_role("link", name="Ledger").click()
     sheet = page.get_by_role("region", name="Sheet Ledger")

@@ -8,7 +8,7 @@ export function folds(root) {
     const show = (isOpen) => {
       box.classList.toggle("is-open", isOpen);
       button.setAttribute("aria-expanded", String(isOpen));
-      button.replaceChildren(isOpen ? "Show less" : "Show all", el("span", { class: "unseen" }, ` of ${$("h3", box).textContent}`));
+      button.replaceChildren(isOpen ? "Show less" : "Show all", el("span", { class: "unseen" }, ` of ${$("h3", box)?.textContent ?? box.getAttribute("aria-label")}`));
     };
     const look = () => {
       const isLonger = box.classList.contains("is-open") || body.scrollHeight > body.clientHeight + 1;

@@ -8,6 +8,7 @@ import { onCleanBench } from "./clean.js";
 import { folderTold, noteOn, preview, proofOf, showProof } from "./proof.js";
 import { shortcuts, showKeys } from "./shortcuts.js";
 
+const { bench, here, live } = document.body.dataset;
 localTimes(document);
 
 // In place of a picture that cannot be had stands what follows it: the icon of its file (U5.24).
@@ -156,6 +157,12 @@ export const backs = {
     }
   },
 };
+// A way back may be asked for while the script that has it is still on its way: it is gone as soon as that is here.
+export function goBack(name, about) {
+  if (backs[name]) backs[name](about);
+  else document.addEventListener("backs", () => backs[name](about), { once: true });
+}
+if (here === "workshop") on(document, "click", "[data-restore]", (event, button) => { event.preventDefault(); goBack("restore", button.dataset.restore); });
 async function renamed(command, names) {
   try {
     await call(command, { workbench_id: document.body.dataset.bench, ...names });
@@ -199,8 +206,8 @@ setTimeout(showWarnings, SAY_AFTER_MS);
 
 function showDone({ done = "", back, seconds, wrong = false, text = "", folder = "" }) {
   const [label, name, about] = back ?? [];
-  const isOffered = about && (backs[name] || here === "workshop"); // whose script may still be on its way
-  const actions = isOffered ? { [label]: () => backs[name](about) } : {};
+  const isOffered = about && (backs[name] || here === "workshop");
+  const actions = isOffered ? { [label]: () => goBack(name, about) } : {};
   showProof({ wrong, text: [text, folder].filter(Boolean).join(". ") }, { before: done, actions, ...(seconds ? { seconds } : {}) });
 }
 
@@ -251,7 +258,6 @@ function jsonOr(text) {
 
 // Every page of a bench says its name, its model and its Draft as they are, whoever changed them;
 // a page that names events in `data-live` is made again when they come.
-const { bench, here, live } = document.body.dataset;
 export const ofBench = {
   DraftStateChanged: refreshDraftBar,
   WorkshopPhaseStarted: refreshDraftBar, // while a turn runs nothing is published, and the bar says so

@@ -146,6 +146,7 @@ function start() {
       box.checked = isViewed(entry);
       box.addEventListener("change", () => mark(entry, box.checked));
     }
+    folds(view);
     unfold(view, workbench_id);
     localTimes(view);
     remarkable();
@@ -375,7 +376,7 @@ function start() {
   on(document, "done", 'form[data-command="DraftUndo"]', (_, form) => { form.elements.next.value = location.pathname + location.search; }); // back to this file
   on(document, "done", 'form[data-command="ReviewAddComment"], form[data-command="ReviewAnswerComment"], form[data-command="ReviewResolveComment"], form[data-command="ReviewWithdrawComment"]', remarked);
   if ($("#ask-changes")) askForChanges($("#ask-changes"), workbench_id);
-  folds(document);
+  folds($(".decision"));
   let isLeaving = false; // by our own Publish or Discard, which say themselves where to go
   on(document, "submit", 'form[data-command="DraftPublish"], form[data-command="DraftDiscard"]', () => { isLeaving = true; });
   document.addEventListener("draft", (event) => {

@@ -67,6 +67,8 @@ export function stage(root, { onMove = () => {} } = {}) {
     faces();
     dress(root);
     for (const one of $$("[data-show], [data-remark], .stage-sides", root)) one.hidden = false;
+    const tab = $(".stage-tabs [aria-current]", root);
+    if (tab) tab.parentElement.scrollLeft = tab.offsetLeft + tab.offsetWidth / 2 - tab.parentElement.clientWidth / 2; // in sight where there are many
     choose(isNarrow() ? localStorage.getItem(SIDES) ?? "after" : localStorage.getItem(SIDES) ?? "both");
     await Promise.all($$("[data-svg]", root).map(draw));
     await join();

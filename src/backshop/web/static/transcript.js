@@ -15,6 +15,8 @@ export class Transcript {
     this.streams = new Map();
     this.loadingOlder = false;
     this.following = true;
+    this.asked = 0;
+    this.answered = 0;
     this.older.addEventListener("click", () => this.loadOlder());
     this.scroll.addEventListener("scroll", () => {
       this.following = this.scroll.scrollHeight - this.scroll.scrollTop - this.scroll.clientHeight < 60;
@@ -49,9 +51,13 @@ export class Transcript {
     return more;
   }
 
-  // Take over what the server shows: same id and version stays, the rest is replaced, added, removed.
+  // Take over what the server shows: same id and version stays, the rest is replaced, added, removed. An answer that
+  // was overtaken by a later one is dropped: nothing goes back in time.
   async sync() {
+    const own = ++this.asked;
     const fresh = await load(`/bench/${this.bench}/transcript`);
+    if (own < this.answered) return;
+    this.answered = own;
     const more = this.dropWindow(fresh);
     const wanted = [...fresh.children];
     const first = wanted[0]?.dataset.message;
@@ -74,7 +80,6 @@ export class Transcript {
     for (const one of this.messages()) if (!kept.has(one)) one.remove();
     if (document.getElementById(this.provisional.dataset.of ?? "")) this.hideProvisional(); // the record says it now
     this.followEnd();
-    return this.messages().length;
   }
 
   // Show a message that may be older than what is loaded, and let it have the focus.

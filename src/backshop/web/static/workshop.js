@@ -416,7 +416,6 @@ on(document, "click", "[data-menu] > summary", (_, summary) => {
 on(document, "click", "[data-rewind]", (_, button) => rewind(button.dataset.rewind));
 on(document, "click", "[data-regenerate]", (_, button) => regenerate(button.dataset.regenerate));
 on(document, "click", "[data-redo]", (_, button) => redo(button.dataset.redo));
-on(document, "click", "[data-restore]", (event, button) => { event.preventDefault(); restore(button.dataset.restore); });
 document.addEventListener("draft", show); // the bar was made anew
 on(document, "click", "[data-send-note]", (_, button) => sendLate(button));
 on(document, "click", "[data-details]", (_, button) => openDetails(button.dataset.details, button));
@@ -641,3 +640,4 @@ on(document, "submit", "form[data-once]", (_, form) => { $("button", form).disab
 show();
 if (location.hash.startsWith("#msg_")) transcript.goTo(location.hash.slice(1));
 else if (!hasArrived) composer.focus();
+document.dispatchEvent(new Event("backs")); // whoever asked for one before this was here
