@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import logging
+import os
 import stat
 import subprocess
 import sys
@@ -171,6 +173,40 @@ def test_processes_that_share_a_log_rotate_it_and_lose_no_line(tmp_path):
     assert told == sorted(f"{who}.{number}" for who in range(3) for number in range(150))
     assert len(files) > 5
     assert all(path.stat().st_size <= 4000 for path in files)
+
+
+class Alone(logging.Formatter):
+    """Notes of each line, while it is written, whether another could write to the log as well."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self.folder = folder
+        self.others_may_write: list[bool] = []
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Try to hold what a writer holds."""
+        handle = os.open(self.folder, os.O_RDONLY)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self.others_may_write.append(True)
+        except BlockingIOError:
+            self.others_may_write.append(False)
+        finally:
+            os.close(handle)
+        return super().format(record)
+
+
+@pytest.mark.rule("S10.2", "T2.7")
+def test_while_a_line_of_the_log_is_written_no_other_process_writes_to_it(tmp_path, quiet):
+    attach(tmp_path, "info")
+    looking = Alone(tmp_path / "logs")
+    for handler in logging.getLogger("backshop").handlers:
+        handler.setFormatter(looking)
+
+    logging.getLogger("backshop.store").info("alone")
+
+    assert looking.others_may_write
+    assert not any(looking.others_may_write)
 
 
 SELDOM = """
