@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import openpyxl
@@ -21,17 +22,36 @@ from pptx import Presentation
 from tests.conftest import browser_path
 from tests.web.browsing import ARGUMENTS, Served, serving
 from tests.web.drafts import Drafting
+from tests.web.walk import TASK
 
 from .report import fact, head, row
 
 BENCHES = int(os.environ.get("PAGES_BENCHES", "500"))
 MESSAGES = int(os.environ.get("PAGES_MESSAGES", "2000"))
 FILES, ROWS, SLIDES = 200, 3_000, 60
-PAGE_KB, PAINT_MS = 200, 200
+PAGE_KB, PAINT_MS, PROGRESS_MS = 200, 200, 100
+ASKS = 5
 _WATCH = """() => { window.waited = [];
   new PerformanceObserver((list) => window.waited.push(...list.getEntries().map((e) => e.duration)))
     .observe({ type: "event", durationThreshold: 16, buffered: true }); }"""
 _SETTLE = "() => new Promise((done) => setTimeout(() => requestAnimationFrame(done), 300))"
+
+# When the page first painted that work began, and what is done, counted from the key that sent it.
+_BEGUN = """() => { window.begun = {};
+  let sent = null;
+  addEventListener("keydown", (event) => { if (event.key === "Enter") sent ??= event.timeStamp; },
+    { capture: true });
+  const look = () => {
+    const line = document.querySelector("#turn-line");
+    if (sent !== null && line && !line.hidden) {
+      const words = document.querySelector("#phase").textContent;
+      const note = (name) => requestAnimationFrame((at) => { window.begun[name] ??= at - sent; });
+      note("card");
+      if (words && words !== "Starting…") note("words");
+    }
+    requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look); }"""
 
 
 def main() -> None:
@@ -69,6 +89,9 @@ def _measure(served: Served) -> None:
         ):
             waited = _interact(browser, served, path)
             row(f"{name}: slowest answer to a click or key", waited, PAINT_MS, unit="ms")
+        card, words = _begun(browser, served)
+        row("from Enter to the card of the work", card, PROGRESS_MS, unit="ms")
+        fact("from Enter to the words for what the agent does", words, unit="ms")
 
 
 def _weight(client: Any, path: str) -> int:
@@ -147,3 +170,24 @@ def _interact(browser: Any, served: Served, path: str) -> float:
     waited: list[float] = page.evaluate("() => window.waited || []")
     context.close()
     return max(waited, default=0.0)
+
+
+def _begun(browser: Any, served: Served) -> tuple[float, float]:
+    """Ask the offline model on fresh samples; return the medians until a sign and until words."""
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    page = context.new_page()
+    page.goto(served.link())
+    found = []
+    for _ in range(ASKS):
+        bench = served.call("WorkbenchCreateSample")["workbench_id"]
+        served.call("WorkshopSwitchModel", workbench_id=bench, model_id="scripted:demo")
+        page.goto(f"{served.address}/bench/{bench}?stay=1")
+        page.locator("html[data-live]").wait_for()
+        page.evaluate(_BEGUN)
+        page.get_by_label("Message", exact=True).fill(TASK)
+        page.get_by_label("Message", exact=True).press("Enter")
+        page.wait_for_function("() => window.begun.words !== undefined")
+        found.append(page.evaluate("() => window.begun"))
+        page.locator("#publish").wait_for()
+    context.close()
+    return median(one["card"] for one in found), median(one["words"] for one in found)
