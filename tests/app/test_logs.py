@@ -198,10 +198,11 @@ class Alone(logging.Formatter):
 
 @pytest.mark.rule("S10.2", "T2.7")
 def test_while_a_line_of_the_log_is_written_no_other_process_writes_to_it(tmp_path, quiet):
+    others = list(quiet.handlers)
     attach(tmp_path, "info")
     looking = Alone(tmp_path / "logs")
-    for handler in logging.getLogger("backshop").handlers:
-        handler.setFormatter(looking)
+    [own] = [one for one in quiet.handlers if one not in others]
+    own.setFormatter(looking)
 
     logging.getLogger("backshop.store").info("alone")
 
