@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from playwright.sync_api import APIResponse, Route
 from tests.web.accessible import violations
 from tests.web.drafts import Drafting
 from tests.web.hearing import wait_for_focus
@@ -164,7 +165,7 @@ def test_a_talk_that_comes_late_does_not_take_back_what_came_after_it(served, ne
     draft = Drafting(served, bench)
     page = new_page(f"/bench/{bench}?stay=1")
     page.locator("html[data-live]").wait_for()
-    held = []
+    held: list[tuple[Route, APIResponse]] = []
 
     def hold(route):
         if held:
@@ -324,13 +325,16 @@ def test_the_picture_of_a_changed_workbook_is_on_the_first_screen(served, new_pa
     bench = served.bench("First screen")
     draft = Drafting(served, bench)
     made = {"op": "ensure_sheet", "sheet": "Ledger"}
-    change = {"op": "set_cells", "sheet": "Ledger", "cells": [{"cell": "B2", "value": 1}]}
-    draft.use("xlsx_operations", path="book.xlsx", operations=[made, change])
+
+    def change(value: int) -> dict[str, object]:
+        cell = {"cell": "B2", "value": value}
+        return {"op": "set_cells", "sheet": "Ledger", "cells": [cell]}
+
+    draft.use("xlsx_operations", path="book.xlsx", operations=[made, change(1)])
     draft.call("DraftPublish")
     for value in range(2, 8):
-        change["cells"][0]["value"] = value
         note = f"The revenue is {value}."
-        draft.use("xlsx_operations", path="book.xlsx", operations=[change], change_note=note)
+        draft.use("xlsx_operations", path="book.xlsx", operations=[change(value)], change_note=note)
     starts = {}
     for width, height in ((1440, 900), (390, 844)):
         page = new_page(
