@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import httpx2
 import pytest
+from tests.rails.agent import Agent
+from tests.rails.workflows import flow, step
 from tests.web.browsing import PLAIN
 from tests.web.drafts import Drafting
 
@@ -89,3 +92,60 @@ def test_who_may_only_read_sees_no_way_to_act_and_is_told_so(served, bench, brow
 
     assert seen == dict.fromkeys(PLACES, ([], True, 0))
     assert problems == []
+
+
+SIGN = flow(
+    step("draft"),
+    step("sign", requireConfirmation={"kind": "human_approval"}),
+    step("end"),
+    name="user.sign",
+)
+WORK = ("/input", "/preferences", "/fork")
+
+
+@pytest.mark.rule("U5.53", "T6.6")
+@pytest.mark.parametrize("role", ["read", "write", "publish"])
+def test_studio_offers_of_a_session_what_a_role_allows_and_refuses_the_rest(served, role):
+    folder = served.shop.config.home / "workflows"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "sign.json").write_text(json.dumps(SIGN), encoding="utf-8")
+    ann = Agent(served.shop.rails)
+    begun = ann.start("user.sign", goal=f"Looked at by {role}", preferences={"autonomy": "guided"})
+    ann.go(ann.go(begun, "Drafted."), "Ready.")
+    session, run = begun["session"]["sessionId"], begun["session"]["runId"]
+    tip = served.call("RailsRunGet", runId=run)["preferredTip"]
+    made = served.call("UserAdd", name=f"Studio {role}")
+    served.call("AccessSet", session_id=session, user_id=made["user_id"], role=role)
+    places = ("", f"/session/{session}", f"/run/{run}", f"/node/{tip}", f"/node/{tip}/fork")
+    with httpx2.Client(base_url=served.address, timeout=60, verify=PLAIN) as client:
+        client.post("/login", data={"token": made["token"]})
+        client.headers["accept"] = "text/html"
+        pages = {place: client.get(f"/studio{place}") for place in places}
+        keeping = {"sessionId": session, "keep:boolean": "true"}
+        refused = [
+            client.post(f"/studio/node/{tip}/input", data=ANSWER).status_code,
+            client.post(f"/studio/run/{run}/preferences", data={"preset": "guided"}).status_code,
+            client.post(f"/studio/node/{tip}/fork").status_code,
+            client.post("/do/RailsSessionSetKeep", data=keeping).status_code,
+        ]
+    offered = {name for one in pages.values() for name in COMMAND.findall(one.text)}
+    text = "".join(one.text for one in pages.values())
+    forms = {end for end in WORK if re.search(rf'action="/studio/[^"]+{end}"', text)}
+
+    assert {one.status_code for one in pages.values()} == {200}
+    assert offered & KEEPING == (KEEPING if role == "publish" else set())
+    assert forms == (set() if role == "read" else set(WORK))
+    assert ("You may look at everything here" in text) == (role == "read")
+    assert "/workflows/pinned/" not in text  # for the home's owner
+    assert (
+        refused
+        == {
+            "read": [403] * 4,
+            "write": [303, 303, 303, 403],
+            "publish": [303] * 4,
+        }[role]
+    )
+
+
+ANSWER = {"inputId": "approval", "decision": "approved"}
+KEEPING = {"RailsSessionSetKeep", "RailsSessionDelete"}

@@ -20,7 +20,7 @@ function isInUse() {
   if ($("dialog[open]")) return true;
   return $$("#main input, #main textarea, #main select, #side input, #side textarea").some((one) => {
     if (one.type === "hidden") return false;
-    if (one.tagName === "SELECT") return [...one.options].some((option) => option.selected !== option.defaultSelected) && one.value !== one.options[0]?.value;
+    if (one.tagName === "SELECT") return one.selectedIndex !== Math.max(0, [...one.options].findLastIndex((option) => option.defaultSelected));
     return one.type === "checkbox" || one.type === "radio" ? one.checked !== one.defaultChecked : one.value !== one.defaultValue;
   });
 }
