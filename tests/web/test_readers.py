@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import closing
 
 import httpx2
 import pytest
@@ -20,10 +21,22 @@ PLACES = (
     *("/sharing", "/settings", "/file/a.txt", "/file/a.txt?view=published"),
 )
 ACTS = (  # what acts by script, or by an address of its own
-    *("#composer", "#add-files", "#ask-changes-box", "[data-rewind]", "[data-regenerate]"),
+    *(
+        "#composer",
+        "#note",
+        "#stop",
+        "#add-files",
+        "#ask-changes-box",
+        "[data-rewind]",
+        "[data-regenerate]",
+    ),
     *("[data-opens=ask-publish]", "[data-opens=ask-discard]", "[data-opens=ask-remove]"),
     *("form[action*='/context/']", "form[action$='/turn']", "form[action$='/files']"),
 )
+
+
+AS_IN_A_TURN = """() => document.querySelectorAll("#turn-line, #note").forEach(
+    (one) => { one.hidden = false; })"""
 
 
 @pytest.fixture(scope="module")
@@ -84,6 +97,7 @@ def test_who_may_only_read_sees_no_way_to_act_and_is_told_so(served, bench, brow
         page.wait_for_load_state("load")
         if "/review" in place:
             page.wait_for_selector("body[data-ready=yes]")
+        page.evaluate(AS_IN_A_TURN)
         shown = [one for one in ACTS if page.locator(f"{one}:visible").count()]
         is_told = page.get_by_text("You may look at everything here").count() == 1
         page.keyboard.press("Alt+Shift+P")
@@ -101,6 +115,29 @@ SIGN = flow(
     name="user.sign",
 )
 WORK = ("/input", "/preferences", "/fork")
+
+
+@pytest.mark.needs("browser")
+@pytest.mark.rule("U5.53", "U1.3")
+@pytest.mark.parametrize("was", ["write", "publish"])
+def test_a_page_offers_no_longer_what_was_taken_while_it_was_open(served, browser, was):
+    bench = served.bench("Lowered", {"a.txt": "one\n"})
+    made = served.call("UserAdd", name=f"Lowered from {was}")
+    served.call("AccessSet", workbench_id=bench, user_id=made["user_id"], role=was)
+    with closing(browser.new_context()) as context:
+        page = context.new_page()
+        page.goto(f"{served.address}/login")
+        page.locator("input[name=token]").fill(made["token"])
+        page.keyboard.press("Enter")
+        page.wait_for_url(f"{served.address}/")
+        page.goto(f"{served.address}/bench/{bench}?stay=1")
+        page.locator("html[data-live=yes]").wait_for()
+        before = page.locator("#composer").is_visible()
+        served.call("AccessSet", workbench_id=bench, user_id=made["user_id"], role="read")
+        page.get_by_text("You may look at everything here").wait_for()
+        after = page.locator("#composer").is_visible()
+
+    assert (before, after) == (True, False)
 
 
 @pytest.mark.rule("U5.53", "T6.6")

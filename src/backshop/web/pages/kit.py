@@ -195,6 +195,7 @@ def _response(made: Page | Redirect | Response, visit: Visit, position: int | No
         "visitor": _visitor(visit),
         "may": allowed(visit),
         "role": _role(visit),
+        "visitor_id": visit.user or "",
         "folders": {code: sentence(text) for code, text in FOLDERS.items()},
     }
     text = render(made.template, {**common, **made.context})

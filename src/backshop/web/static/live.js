@@ -25,11 +25,16 @@ function isInUse() {
   });
 }
 
-function offer() {
+function offer(text = "This has changed elsewhere.", show = replace) {
   if ($("#outdated")) return;
-  const text = "This has changed elsewhere.";
-  $("#main").prepend(el("p", { id: "outdated", class: "notice" }, text, " ", el("button", { type: "button", class: "small", onclick: replace }, "Show it as it is now")));
+  $("#main").prepend(el("p", { id: "outdated", class: "notice" }, text, " ", el("button", { type: "button", class: "small", onclick: show }, "Show it as it is now")));
   say(text);
+}
+
+// The whole page is another one now, its head and its dialogs too.
+export function remake(text) {
+  if (isInUse()) offer(text, () => location.reload());
+  else location.reload();
 }
 
 // Whether what came is a page of another make: it needs scripts or styles that are not here.
