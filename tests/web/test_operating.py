@@ -71,6 +71,9 @@ def test_what_waits_comes_first_is_answered_there_and_is_true_at_once(served, an
     expect(page.locator("#at-work")).to_contain_text("claude-code in Rent the shop, at “Paint”")
     asked = waits.locator(".wait").filter(has_text="Which colour?")
     asked.get_by_label("Your answer").select_option("green")
+    page.locator("#waits-heading").focus()
+    ann.go(ann.go(ann.start("user.lease", goal="Rent a field"), "Drafted."), "Ready.")
+    waits.locator(".wait").filter(has_text="Rent a field").wait_for()
     asked.get_by_role("button", name="Answer").click()
     asked.wait_for(state="detached")
     tip = served.call("RailsRunGet", runId=blocked["session"]["runId"])["preferredTip"]

@@ -352,6 +352,22 @@ def test_a_bench_is_shared_on_its_page_and_others_see_it_at_once(served, new_pag
     assert _roles(served, bench) == {dora: "read"}
 
 
+@pytest.mark.needs("browser")
+@pytest.mark.rule("U1.3")
+def test_a_role_that_is_being_chosen_stays_while_others_change_the_page(served, new_page):
+    bench = served.bench("Chosen on")
+    one, other = (served.call("UserAdd", name=name)["user_id"] for name in ("Gus", "Hal"))
+    served.call("AccessSet", workbench_id=bench, user_id=one, role="write")
+    page = new_page(f"/bench/{bench}/sharing")
+    page.locator("html[data-live=yes]").wait_for()
+    role = page.get_by_label("What Gus may do")
+    role.select_option("read")  # the first of the list
+    served.call("AccessSet", workbench_id=bench, user_id=other, role="read")
+    page.locator("#outdated").wait_for()
+
+    assert role.input_value() == "read"
+
+
 @pytest.mark.rule("U5.4", "T6.4", "U1.4")
 def test_who_may_share_does_so_by_plain_forms_and_others_only_look(served, anna):
     client, anna_id = anna

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
+from contextlib import closing
 
 import httpx2
 import pytest
+from tests.rails.agent import Agent
+from tests.rails.workflows import flow, step
 from tests.web.browsing import PLAIN
 from tests.web.drafts import Drafting
 
@@ -17,10 +21,22 @@ PLACES = (
     *("/sharing", "/settings", "/file/a.txt", "/file/a.txt?view=published"),
 )
 ACTS = (  # what acts by script, or by an address of its own
-    *("#composer", "#add-files", "#ask-changes-box", "[data-rewind]", "[data-regenerate]"),
+    *(
+        "#composer",
+        "#note",
+        "#stop",
+        "#add-files",
+        "#ask-changes-box",
+        "[data-rewind]",
+        "[data-regenerate]",
+    ),
     *("[data-opens=ask-publish]", "[data-opens=ask-discard]", "[data-opens=ask-remove]"),
     *("form[action*='/context/']", "form[action$='/turn']", "form[action$='/files']"),
 )
+
+
+AS_IN_A_TURN = """() => document.querySelectorAll("#turn-line, #note").forEach(
+    (one) => { one.hidden = false; })"""
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +97,7 @@ def test_who_may_only_read_sees_no_way_to_act_and_is_told_so(served, bench, brow
         page.wait_for_load_state("load")
         if "/review" in place:
             page.wait_for_selector("body[data-ready=yes]")
+        page.evaluate(AS_IN_A_TURN)
         shown = [one for one in ACTS if page.locator(f"{one}:visible").count()]
         is_told = page.get_by_text("You may look at everything here").count() == 1
         page.keyboard.press("Alt+Shift+P")
@@ -89,3 +106,83 @@ def test_who_may_only_read_sees_no_way_to_act_and_is_told_so(served, bench, brow
 
     assert seen == dict.fromkeys(PLACES, ([], True, 0))
     assert problems == []
+
+
+SIGN = flow(
+    step("draft"),
+    step("sign", requireConfirmation={"kind": "human_approval"}),
+    step("end"),
+    name="user.sign",
+)
+WORK = ("/input", "/preferences", "/fork")
+
+
+@pytest.mark.needs("browser")
+@pytest.mark.rule("U5.53", "U1.3")
+@pytest.mark.parametrize("was", ["write", "publish"])
+def test_a_page_offers_no_longer_what_was_taken_while_it_was_open(served, browser, was):
+    bench = served.bench("Lowered", {"a.txt": "one\n"})
+    made = served.call("UserAdd", name=f"Lowered from {was}")
+    served.call("AccessSet", workbench_id=bench, user_id=made["user_id"], role=was)
+    with closing(browser.new_context()) as context:
+        page = context.new_page()
+        page.goto(f"{served.address}/login")
+        page.locator("input[name=token]").fill(made["token"])
+        page.keyboard.press("Enter")
+        page.wait_for_url(f"{served.address}/")
+        page.goto(f"{served.address}/bench/{bench}?stay=1")
+        page.locator("html[data-live=yes]").wait_for()
+        before = page.locator("#composer").is_visible()
+        served.call("AccessSet", workbench_id=bench, user_id=made["user_id"], role="read")
+        page.get_by_text("You may look at everything here").wait_for()
+        after = page.locator("#composer").is_visible()
+
+    assert (before, after) == (True, False)
+
+
+@pytest.mark.rule("U5.53", "T6.6")
+@pytest.mark.parametrize("role", ["read", "write", "publish"])
+def test_studio_offers_of_a_session_what_a_role_allows_and_refuses_the_rest(served, role):
+    folder = served.shop.config.home / "workflows"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "sign.json").write_text(json.dumps(SIGN), encoding="utf-8")
+    ann = Agent(served.shop.rails)
+    begun = ann.start("user.sign", goal=f"Looked at by {role}", preferences={"autonomy": "guided"})
+    ann.go(ann.go(begun, "Drafted."), "Ready.")
+    session, run = begun["session"]["sessionId"], begun["session"]["runId"]
+    tip = served.call("RailsRunGet", runId=run)["preferredTip"]
+    made = served.call("UserAdd", name=f"Studio {role}")
+    served.call("AccessSet", session_id=session, user_id=made["user_id"], role=role)
+    places = ("", f"/session/{session}", f"/run/{run}", f"/node/{tip}", f"/node/{tip}/fork")
+    with httpx2.Client(base_url=served.address, timeout=60, verify=PLAIN) as client:
+        client.post("/login", data={"token": made["token"]})
+        client.headers["accept"] = "text/html"
+        pages = {place: client.get(f"/studio{place}") for place in places}
+        keeping = {"sessionId": session, "keep:boolean": "true"}
+        refused = [
+            client.post(f"/studio/node/{tip}/input", data=ANSWER).status_code,
+            client.post(f"/studio/run/{run}/preferences", data={"preset": "guided"}).status_code,
+            client.post(f"/studio/node/{tip}/fork").status_code,
+            client.post("/do/RailsSessionSetKeep", data=keeping).status_code,
+        ]
+    offered = {name for one in pages.values() for name in COMMAND.findall(one.text)}
+    text = "".join(one.text for one in pages.values())
+    forms = {end for end in WORK if re.search(rf'action="/studio/[^"]+{end}"', text)}
+
+    assert {one.status_code for one in pages.values()} == {200}
+    assert offered & KEEPING == (KEEPING if role == "publish" else set())
+    assert forms == (set() if role == "read" else set(WORK))
+    assert ("You may look at everything here" in text) == (role == "read")
+    assert "/workflows/pinned/" not in text  # for the home's owner
+    assert (
+        refused
+        == {
+            "read": [403] * 4,
+            "write": [303, 303, 303, 403],
+            "publish": [303] * 4,
+        }[role]
+    )
+
+
+ANSWER = {"inputId": "approval", "decision": "approved"}
+KEEPING = {"RailsSessionSetKeep", "RailsSessionDelete"}

@@ -9,7 +9,7 @@ import pytest
 from tests.web.accessible import violations
 
 from backshop.base.errors import CODES
-from backshop.web.sentences import CALM, SENTENCES, explained
+from backshop.web.sentences import CALM, SENTENCES, SERVERS, TESTED, explained, provider_line
 
 SHOUTED = re.compile(r"[A-Z]+_[A-Z_]+")
 
@@ -36,6 +36,24 @@ def test_a_reason_with_a_sentence_of_its_own_is_told_by_it_and_the_own_words_sta
     assert (own["sentence"], own["original"]) == ("A is no b.", "")
 
 
+@pytest.mark.rule("U9.1", "U9.5")
+def test_what_a_test_of_a_provider_found_blames_no_key_that_there_is_not():
+    tables = (SERVERS, TESTED)
+    words = [text for table in tables for pair in table.values() for text in pair]
+    own = {line: provider_line(line, is_own=True) for line in (*CODES, *SERVERS)}
+    lines = ("PROVIDER_REQUEST_REJECTED", "EGRESS_BLOCKED_BY_POLICY: redirect")
+
+    assert {key.partition(":")[0] for table in tables for key in table} <= set(CODES)
+    assert [one for one in words if not one.endswith(".") or SHOUTED.search(one)] == []
+    assert {one for one in own if "key" in own[one]} == {
+        *("PROVIDER_AUTH_FAILED", "PROVIDER_NOT_CONFIGURED")
+    }
+    assert [provider_line(one, is_own=True) for one in lines] == [
+        " ".join(SERVERS[one.replace(": ", ":")]) for one in lines
+    ]
+    assert [one for one in lines if "accepted" in provider_line(one)] == []
+
+
 @pytest.mark.rule("U9.1", "U1.6")
 def test_a_page_says_it_in_a_sentence_and_keeps_the_code_behind_details(served):
     made = served.call("UserAdd", name="Somebody else")
@@ -46,7 +64,7 @@ def test_a_page_says_it_in_a_sentence_and_keeps_the_code_behind_details(served):
     box = page[page.index('class="error"') : page.index("Back</a>")]
     before, _, behind = box.partition("<summary>Details</summary>")
 
-    assert "You may not do that in this workbench." in before
+    assert "Your role does not allow that." in before
     assert "ACCESS_DENIED" not in re.sub(r'data-error="[A-Z_]+"', "", before)
     assert "ACCESS_DENIED: role" in behind
 

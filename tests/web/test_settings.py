@@ -300,3 +300,67 @@ def test_a_server_that_is_added_is_asked_at_once_and_one_that_is_not_there_says_
     assert (states["local-gone"], states["local-here"]) == ("needs_attention", "configured")
     assert "It is added and answers; its models can be chosen" in added.text
     assert (wrong.status_code, 'value="http://example.com/v1"' in wrong.text) == (422, True)
+
+
+@pytest.mark.needs("browser")
+@pytest.mark.rule("U9.5", "U1.3", "U1.4")
+def test_a_page_that_answers_a_form_stays_and_is_not_sent_again(served, new_page):
+    listed = Reply([b'{"object": "list", "data": []}'], content_type="application/json")
+    page = new_page("/settings/models", own=True)
+    sent: list[str] = []
+    page.on("request", lambda one: sent.append(one.url) if one.method == "POST" else None)
+    with answering(listed) as here:
+        page.get_by_text("Add a model server of your own").click()
+        page.get_by_label("Kind").select_option("custom")
+        page.get_by_label("Name", exact=True).fill("local-empty")
+        page.get_by_label("Address", exact=True).fill(here.url)
+        page.get_by_role("button", name="Add and ask what it can do").click()
+        page.get_by_text("but it has no model").wait_for()
+        page.wait_for_function("location.pathname === '/settings/models'")
+        served.call("UserSetConsentMode", mode="ask")  # news, after what the form itself changed
+        warned = page.get_by_text("The server offers no model.").count()
+        page.reload()
+        page.locator("html[data-live=yes]").wait_for()
+    served.call("ProvidersRemove", provider_id="local-empty")
+
+    assert warned == 1
+    assert sent == [f"{served.address}/settings/servers"]
+    assert len(here.seen) == 1
+
+
+@pytest.mark.rule("U9.5", "U5.4")
+def test_a_server_that_asks_for_a_key_is_added_as_one_and_has_a_field_for_it(served):
+    server = {"provider_id": "local-keyed", "preset": "custom"}
+    server |= {"base_url": "http://127.0.0.1:9/v1", "needs_key": "true"}
+    with closing(served.client()) as client:
+        added = client.post("/settings/servers", data=server, follow_redirects=True).text
+    served.call("ProvidersRemove", provider_id="local-keyed")
+
+    assert "It is added. Enter its key" in added
+    assert 'id="key-local-keyed"' in added
+
+
+@pytest.mark.rule("U5.52")
+def test_saving_an_old_page_leaves_what_was_changed_elsewhere_meanwhile(served):
+    with closing(served.client()) as client:
+        page = client.get("/settings/advanced").text
+        form = dict(re.findall(r'<input type="hidden" name="(was:[^"]+)" value="([^"]*)"', page))
+        typed = {name.removeprefix("was:"): text for name, text in form.items()}
+        served.call("SettingsSet", key="rails.notes", value="required")
+        saved = client.post(
+            "/settings/advanced", data={**form, **typed, "consent.for_local": "true"}
+        )
+    found = {one["name"]: one.get("value") for one in served.call("SettingsGet")["settings"]}
+    for key in ("rails.notes", "consent.for_local"):
+        served.call("SettingsSet", key=key, value=None)
+
+    assert "1 setting saved." in saved.text
+    assert (found["rails.notes"], found["consent.for_local"]) == ("required", True)
+
+
+@pytest.mark.rule("U1.6")
+def test_an_address_that_only_takes_forms_says_so_to_who_looks_at_it(served):
+    with closing(served.client()) as client:
+        page = client.get("/settings/servers", headers={"accept": "text/html"})
+
+    assert (page.status_code, "There is no page here" in page.text) == (405, True)

@@ -23,8 +23,8 @@ SENTENCES: dict[str, tuple[str, str]] = {
         "Add files from your own computer instead.",
     ),
     "ACCESS_DENIED:role": (
-        "You may not do that in this workbench.",
-        "Whoever shares it can give you a larger role under Sharing.",
+        "Your role does not allow that.",
+        "Whoever shares this workbench or session can give you a larger one.",
     ),
     "ACCESS_DENIED:user_removed": (
         "You have no way into this home any more.",
@@ -174,6 +174,57 @@ SENTENCES: dict[str, tuple[str, str]] = {
         "Choose another name: shorter, and without signs that other systems refuse.",
     ),
 }
+TESTED: dict[str, tuple[str, str]] = {
+    "EGRESS_BLOCKED_BY_POLICY": (
+        "Its address leads to one that may not be asked, so nothing was sent there.",
+        "Look at its address.",
+    ),
+    "PROVIDER_REQUEST_REJECTED": (
+        "It does not say which models it has.",
+        "Look at the key and at the account it is of, then test it again.",
+    ),
+}
+"""What a test of any provider found, where that is not what goes wrong with a model's answer."""
+SERVERS: dict[str, tuple[str, str]] = {
+    "EGRESS_BLOCKED_BY_POLICY:redirect": (
+        "It sends on to another address, which is not followed.",
+        "Add it again with the address that it sends to.",
+    ),
+    "NETWORK_UNAVAILABLE": (
+        "Nothing answers at its address.",
+        "Start it and press Test, or add it again.",
+    ),
+    "NETWORK_UNAVAILABLE:dns": (
+        "No machine of the name in its address can be found.",
+        "Look at the address, then add it again.",
+    ),
+    "NETWORK_UNAVAILABLE:proxy": SENTENCES["NETWORK_UNAVAILABLE:proxy"],
+    "NETWORK_UNAVAILABLE:tls": (
+        "The connection to it is not secure, so nothing was sent.",
+        "Look at its address and its certificate, then press Test.",
+    ),
+    "PROVIDER_AUTH_FAILED": (
+        "It asks for a key, or refuses the one it was given.",
+        "Enter its key; where there is no field for one, add it again as one that asks for a key.",
+    ),
+    "PROVIDER_BAD_RESPONSE": (
+        "Something answers at its address, but not as a model server does.",
+        "Look at the address and its path, then add it again.",
+    ),
+    "PROVIDER_REQUEST_REJECTED": (
+        "Something answers at its address, but has no list of models there.",
+        "Look at the path (of most servers it ends in /v1), then add it again.",
+    ),
+    "PROVIDER_UNAVAILABLE": (
+        "It answers with an error, or breaks off.",
+        "Look at the server itself, then press Test.",
+    ),
+    "PROVIDER_UNAVAILABLE:timeout": (
+        "It did not answer in time.",
+        "Look at the server itself, then press Test.",
+    ),
+}
+"""What a test of a model server of the person's own found (U9.5)."""
 CALM = frozenset({"EGRESS_CONSENT_REQUIRED", "USER_CANCELED"})
 """What is no failure: it is shown without alarm."""
 
@@ -198,8 +249,14 @@ def as_sentence(message: str) -> str:
     return f"{first}{text[1:]}{'' if text.endswith(('.', '!', '?', '…')) else '.'}"
 
 
-def provider_line(line: str) -> str:
-    """Return what is wrong with a provider in a sentence, from the line of its status."""
+def provider_line(line: str, *, is_own: bool = False) -> str:
+    """Return what is wrong with a provider, from the line of its status: sentence and next step.
+
+    A server of the person's `own` has no account and mostly no key, and it is theirs to look at.
+    """
     code, _, reason = line.partition(": ")
-    told = explained({"error_code": code, "reason": reason, "message": "the key was not accepted"})
-    return f"{told['sentence']} {told['then']}"
+    for table in (SERVERS, TESTED) if is_own else (TESTED,):
+        if told := table.get(f"{code}:{reason}") or table.get(code):
+            return " ".join(told)
+    found = explained({"error_code": code, "reason": reason})
+    return f"{found['sentence']} {found['then']}"

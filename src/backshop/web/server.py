@@ -60,6 +60,7 @@ GRACE_S = 1
 REFUSALS = {
     400: ("That did not work", "VALIDATION_FAILED", "the form cannot be read, or is too large"),
     404: ("Not found", "NOT_FOUND", "there is no such page"),
+    405: ("Not found", "NOT_FOUND", "there is no page here, only what answers a form"),
 }
 MARKDOWN_MAX_BYTES = 2 * 1024 * 1024
 

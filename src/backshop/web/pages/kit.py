@@ -65,6 +65,8 @@ class Visit:
     user: UserId | None = None
     is_part: bool = False
     """A script asks for a part of a page: a refusal is data for it."""
+    is_post: bool = False
+    """A form was sent: the page that answers it is not to be asked for again."""
     form: FormData = field(default_factory=FormData)
 
     @property
@@ -94,6 +96,8 @@ class Page:
     context: Mapping[str, Any] = field(default_factory=dict)
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
+    address: str = ""
+    """Where a page that answers a form is found without the form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +131,7 @@ def route(path: str, handler: Handler, *methods: str) -> Route:
             path=request.url.path,
             user=user_of(request),
             is_part=FRAGMENT in request.headers,
+            is_post=request.method == "POST",
             form=form,
         )
         return await site.run(_counted_once, handler, visit)
@@ -182,12 +187,15 @@ def _response(made: Page | Redirect | Response, visit: Visit, position: int | No
         "title": made.title,
         "path": visit.path,
         "position": "" if position is None else position,
+        "is_answer": visit.is_post,
+        "address": made.address if visit.is_post else "",
         "theme": theme if theme in THEMES else "auto",
         "actions": ACTIONS,
         "sentences": {"said": SENTENCES, "calm": sorted(CALM)},
         "visitor": _visitor(visit),
         "may": allowed(visit),
         "role": _role(visit),
+        "visitor_id": visit.user or "",
         "folders": {code: sentence(text) for code, text in FOLDERS.items()},
     }
     text = render(made.template, {**common, **made.context})
@@ -208,7 +216,8 @@ def _visitor(visit: Visit) -> dict[str, str]:
 
 
 def allowed(visit: Visit) -> Callable[..., bool]:
-    """Return what says of a command, and of a bench if not the page's, whether somebody may (T6.6).
+    """Return what says of a command, and of a bench or session if not the page's bench, whether
+    somebody may (T6.6).
 
     What is refused is not offered (U5.53); whether it is refused is asked by the gate alone.
     """
@@ -217,11 +226,11 @@ def allowed(visit: Visit) -> Callable[..., bool]:
     user, state = visit.user, visit.shop.people.state
     here = visit.params.get("bench_id")
 
-    def may(name: str, bench_id: str | None = here) -> bool:
+    def may(name: str, subject: str | None = here) -> bool:
         needed = visit.shop.commands.find(name).command.role
-        if needed == "owner" or bench_id is None:
+        if needed == "owner" or subject is None:
             return needed != "owner"
-        return state.role(user, bench_id).includes(Role(needed))
+        return state.role(user, subject).includes(Role(needed))
 
     return may
 

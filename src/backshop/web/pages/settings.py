@@ -30,13 +30,14 @@ from backshop.base.errors import ValidationFailed
 from backshop.base.usage import UNKNOWN_PERSON, Used
 from backshop.bench import Bench
 from backshop.bench.requests import WorkbenchList
-from backshop.models import Models, NetworkUnavailable, Permissions, Providers
+from backshop.models import Models, Permissions, Providers
 from backshop.models.requests import ProviderRequest, ProviderStatus, UpsertLocal
 from backshop.workshop import Workshop
 from backshop.workshop.answers import HomeUsage
 
 from ..fields import json_or_text
-from ..sentences import provider_line
+from ..sentences import SERVERS as SERVER_SENTENCES
+from ..sentences import TESTED, provider_line
 from . import backups
 from .folder_size import folder_bytes
 from .kit import (
@@ -73,7 +74,6 @@ PLACES = {  # what the folders of a home hold
 }
 FOR_EVERYBODY = frozenset({"me", "models"})
 NO_FAULTS: Mapping[str, str] = MappingProxyType({})
-AWAY = NetworkUnavailable.code
 ATTENTION = {  # why a key that is kept cannot be used
     "secrets_unreadable": "The key that is kept cannot be read any more. Enter it again.",
 }
@@ -109,6 +109,7 @@ def _models(visit: Visit, **shown: Any) -> Page:
         "phases": PHASES,
         "presets": PRESETS,
         "attention": _attention,
+        "tested": {"any": TESTED, "own": SERVER_SENTENCES},
         "added": visit.query.get("added"),
         "typed": {},
         "warnings": (),
@@ -119,18 +120,21 @@ def _models(visit: Visit, **shown: Any) -> Page:
 
 def _attention(one: ProviderStatus) -> str:
     """Return what is wrong with a provider, in sentences."""
-    if one.provider_id.startswith("local-") and (one.last_error or "").startswith(AWAY):
-        return "Nothing answers at its address. Start it and press Test, or add it again."
-    return ATTENTION.get(one.attention or "") or provider_line(
-        one.last_error or one.attention or ""
-    )
+    line = one.last_error or one.attention or ""
+    is_own = one.provider_id.startswith("local-")
+    return ATTENTION.get(one.attention or "") or provider_line(line, is_own=is_own)
 
 
 def add_server(visit: Visit) -> Page | Redirect:
     """Add a server of the person's own and ask it at once whether it is there."""
     require_owner(visit)
     name, preset, address = (str(visit.form.get(one) or "").strip() for one in SERVER_FIELDS)
-    wish = UpsertLocal(provider_id=name, preset=preset, base_url=address or None)
+    wish = UpsertLocal(
+        provider_id=name,
+        preset=preset,
+        base_url=address or None,
+        needs_key=visit.form.get("needs_key") == "true",
+    )
     _, error = tried(visit, Providers.upsert_local, wish)
     if error is not None:
         return replace(_models(visit, server_error=error, typed=wish), status=422)
@@ -203,7 +207,9 @@ def _tab(visit: Visit, tab: str, heard: str, context: Mapping[str, Any]) -> Page
         **dict.fromkeys(("link", "person", "invitation", "server_error")),
     }
     title = f"Settings: {dict(TABS)[tab]}"
-    return Page(template="settings.html", title=title, context={**common, **context})
+    address = "/settings" if tab == "me" else f"/settings/{tab}"
+    shown = {**common, **context}
+    return Page(template="settings.html", title=title, context=shown, address=address)
 
 
 def save_all(visit: Visit) -> Page:
@@ -215,7 +221,8 @@ def save_all(visit: Visit) -> Page:
     changed = {
         row.setting.name: text
         for row in rows
-        if isinstance(text := typed.get(row.setting.name), str) and text != row.text
+        if isinstance(text := typed.get(row.setting.name), str)
+        and text not in (row.text, visit.form.get(f"was:{row.setting.name}"))
     }
     wrong = _faults(changed)
     if wrong:

@@ -109,9 +109,10 @@ def detail(visit: Visit) -> Page:
 def pinned(visit: Visit) -> Page:
     """Show a workflow as a run keeps it, whatever its source says by now."""
     kept = requests.WorkflowPinned(workflow_hash=f"sha256:{visit.params['digest']}")
-    found, _ = tried(visit, Studio.workflow_pinned, kept)
-    if found is None:
-        raise NotFound("no run of this home keeps such a workflow", reason="not_found")
+    try:
+        found = visit.ask(Studio.workflow_pinned, kept)
+    except RailsError as error:
+        raise NotFound("no run of this home keeps such a workflow", reason="not_found") from error
     request = InspectWorkflow(workflow_id=found.workflow_id, mode="metadata")
     current, _ = tried(visit, Rails.workflow, request)
     context = {

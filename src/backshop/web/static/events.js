@@ -6,6 +6,7 @@
 // its connection when it is looked at, lets it go soon after it was hidden, and catches up by
 // position when it is looked at again.
 import { $ } from "./dom.js";
+import { remake } from "./live.js";
 import { knock, reach, unreachable } from "./rpc.js";
 
 const HIDDEN_MS = 5000;
@@ -25,7 +26,11 @@ export function follow(about, handlers, { after = document.body.dataset.position
       lost ??= setTimeout(() => { $("#connection").hidden = false; }, SHOW_AFTER_MS);
       if (source.readyState === EventSource.CLOSED) setTimeout(again, 1000);
     };
-    if (Object.keys(about).length) source.addEventListener("AccessChanged", ({ data }) => { if (JSON.parse(data).role === "none") leave(); });
+    if (Object.keys(about).length) source.addEventListener("AccessChanged", ({ data }) => {
+      const { user_id, role } = JSON.parse(data);
+      if (role === "none") leave();
+      else if (user_id === document.body.dataset.visitor) remake("What you may do here has changed.");
+    });
     for (const [name, handler] of Object.entries(handlers)) {
       source.addEventListener(name, (event) => {
         if (event.lastEventId) last = event.lastEventId;

@@ -20,16 +20,21 @@ function isInUse() {
   if ($("dialog[open]")) return true;
   return $$("#main input, #main textarea, #main select, #side input, #side textarea").some((one) => {
     if (one.type === "hidden") return false;
-    if (one.tagName === "SELECT") return [...one.options].some((option) => option.selected !== option.defaultSelected) && one.value !== one.options[0]?.value;
+    if (one.tagName === "SELECT") return one.selectedIndex !== Math.max(0, [...one.options].findLastIndex((option) => option.defaultSelected));
     return one.type === "checkbox" || one.type === "radio" ? one.checked !== one.defaultChecked : one.value !== one.defaultValue;
   });
 }
 
-function offer() {
+function offer(text = "This has changed elsewhere.", show = replace) {
   if ($("#outdated")) return;
-  const text = "This has changed elsewhere.";
-  $("#main").prepend(el("p", { id: "outdated", class: "notice" }, text, " ", el("button", { type: "button", class: "small", onclick: replace }, "Show it as it is now")));
+  $("#main").prepend(el("p", { id: "outdated", class: "notice" }, text, " ", el("button", { type: "button", class: "small", onclick: show }, "Show it as it is now")));
   say(text);
+}
+
+// The whole page is another one now, its head and its dialogs too.
+export function remake(text) {
+  if (isInUse()) offer(text, () => location.reload());
+  else location.reload();
 }
 
 // Whether what came is a page of another make: it needs scripts or styles that are not here.

@@ -8,8 +8,10 @@ import { onCleanBench } from "./clean.js";
 import { folderTold, noteOn, preview, proofOf, showProof } from "./proof.js";
 import { shortcuts, showKeys } from "./shortcuts.js";
 
-const { bench, here, live } = document.body.dataset;
+const { address, bench, here, live } = document.body.dataset;
 localTimes(document);
+// A page that answers a form is found without it from here on: loading it again sends nothing twice.
+if (address) history.replaceState(null, "", address + location.hash);
 
 // In place of a picture that cannot be had stands what follows it: the icon of its file (U5.24).
 function orNext(picture) {

@@ -28,9 +28,12 @@ async function collect(apply) {
 on(document, "click", "#gc-look", () => collect(false));
 
 // What is wrong with a provider, in sentences: `provider_line` of sentences.py.
-function lineOf(line) {
+function lineOf(line, isOwn) {
   const [error_code, reason] = line.split(": ");
-  const { sentence, then } = explained({ error_code, reason, message: "the key was not accepted" });
+  const { any, own } = JSON.parse($("#tested").textContent);
+  const told = (isOwn && (own[`${error_code}:${reason}`] ?? own[error_code])) || any[`${error_code}:${reason}`] || any[error_code];
+  if (told) return told.join(" ");
+  const { sentence, then } = explained({ error_code, reason });
   return `${sentence} ${then}`;
 }
 
@@ -38,7 +41,7 @@ function lineOf(line) {
 on(document, "done", 'form[data-command="ProvidersValidate"], form[data-command="ProvidersProbe"]', (event, form) => {
   event.preventDefault();
   const found = event.detail;
-  if (found.ok === false) toast(lineOf(found.error), { seconds: 20 });
+  if (found.ok === false) toast(lineOf(found.error, form.closest("[data-own]") !== null), { seconds: 20 });
   else if (found.models) toast(`${found.models.length} model${found.models.length === 1 ? "" : "s"}, which read${found.models.length === 1 ? "s" : ""} ${found.context_tokens.toLocaleString()} tokens at once${found.warnings?.length ? `; ${found.warnings.join("; ")}` : ""}`, { seconds: 20 });
   else toast(form.closest(".provider")?.querySelector("[name=api_key]") ? "The key works" : "It answers");
 });

@@ -31,7 +31,8 @@ async function renewParts() {
 // What somebody is writing as an answer stays as it is while the list around it changes.
 function keepTyped(place, part) {
   for (const one of $$(".wait", place)) {
-    const isInUse = one.contains(document.activeElement) || $$("input:not([type=hidden]), textarea", one).some((field) => field.value !== field.defaultValue);
+    const isWritten = $$("input:not([type=hidden]), textarea", one).some((field) => field.value !== field.defaultValue);
+    const isInUse = isWritten || $$("select", one).some((field) => field.selectedIndex > 0) || one.contains(document.activeElement);
     if (isInUse) $(`.wait[data-wait="${CSS.escape(one.dataset.wait)}"]`, part)?.replaceWith(one);
   }
 }
