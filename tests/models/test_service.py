@@ -16,6 +16,7 @@ from backshop.base.ambient import Mint, SystemClock
 from backshop.base.codec import encode
 from backshop.base.command import Nothing
 from backshop.base.errors import BackshopError, DiskFull, ValidationFailed
+from backshop.base.media.image import Image
 from backshop.models import (
     COMMANDS,
     PERMISSION_COMMANDS,
@@ -38,6 +39,7 @@ from backshop.models.messages import (
     ModelRequest,
     Role,
     TextDelta,
+    ToolCall,
     Usage,
 )
 from backshop.models.providers import listening
@@ -1177,6 +1179,45 @@ def test_a_provider_that_refuses_a_forced_call_is_asked_again_without_and_stays_
 
     assert [seen.json["tool_choice"] for seen in server.seen] == ["required", "auto", "auto"]
     assert all(seen.json["tools"][0]["function"]["strict"] for seen in server.seen)
+
+
+@pytest.mark.rule("M16.5")
+@pytest.mark.parametrize(
+    ("status", "text", "stays"),
+    [
+        (400, "This model does not support image input", True),
+        (500, "image input is not supported - hint: you may need to provide the mmproj", True),
+        (400, "At most 1 image may be provided in one request", False),
+    ],
+)
+def test_a_provider_that_refuses_pictures_is_asked_again_without(shop, status, text, stays):
+    no = Reply([json.dumps({"error": {"message": text}}).encode()], status=status)
+    with serving(no, Reply(chat("Hi")), Reply(chat("Ho"))) as server:
+        models = far(shop, server.url)
+        grant(models)
+        call = ToolCall(id="c1", name=TOOL.name, arguments={"text": "x"})
+        asked = ModelRequest(
+            model_id="local-far:m",
+            messages=(
+                Message(role=Role.USER, text="Look"),
+                Message(role=Role.ASSISTANT, tool_calls=(call,)),
+                Message(
+                    role=Role.TOOL,
+                    text="page 1",
+                    tool_call_id="c1",
+                    images=(Image("image/png", b"\x89PNG"),),
+                ),
+            ),
+            tools=(TOOL,),
+            workbench_id=BENCH,
+        )
+        adapter = models.adapter("local-far:m", workbench_id=BENCH)
+        for _ in range(2):
+            assert isinstance(list(adapter.complete(asked, CancelToken()))[-1], Done)
+
+    bodies = [seen.body.decode() for seen in server.seen]
+    assert ["image_url" in one for one in bodies] == [True, False, not stays]
+    assert ["This picture was not sent" in one for one in bodies] == [False, True, stays]
 
 
 @pytest.mark.rule("M11.6")
