@@ -922,6 +922,36 @@ def test_ollama_is_asked_what_it_gives_a_model_not_what_the_model_could_take(sho
     assert (model.context_tokens_estimate, model.approximate) == (window, window == 4096)
 
 
+@pytest.mark.rule("M1.10", "M16.1")
+@pytest.mark.parametrize(
+    ("preset", "about", "shown", "sees"),
+    [
+        ("custom", {"capabilities": {"vision": True}}, [], True),
+        ("custom", {"capabilities": {"vision": False}}, [], False),
+        ("custom", {}, [], False),
+        ("ollama", {}, [{"capabilities": ["completion", "vision"]}], True),
+        ("ollama", {}, [{"capabilities": ["completion"]}], False),
+        ("ollama", {}, [{"capabilities": "vision"}], False),
+    ],
+)
+def test_a_probe_finds_out_which_models_take_pictures(shop, preset, about, shown, sees):
+    listed = _json({"object": "list", "data": [{"id": "m", "max_model_len": 8192, **about}]})
+    called = Reply(chat(calls=(("c", "answer", '{"text": "yes"}'),)))
+    window = [_json({"models": [{"name": "m", "context_length": 8192}]})] if shown else []
+    answers = (Reply(chat("yes")), called, called, *window, *map(_json, shown))
+    with serving(listed, *answers) as server:
+        models = shop.open()
+        models.providers.upsert_local(
+            UpsertLocal(provider_id="local-x", preset=preset, base_url=server.url)
+        )
+
+        found = models.providers.probe(ProviderRequest(provider_id="local-x"))
+
+    assert found.pictures == (("m",) if sees else ())
+    [model] = [one for one in models.models().models if one.model_id == "local-x:m"]
+    assert (model.supports.vision, model.context_tokens_estimate) == (sees, 8192)
+
+
 @pytest.mark.rule("M4.3", "M17")
 @pytest.mark.parametrize(
     "url",
