@@ -19,8 +19,10 @@ from backshop.formats import xlsx as xlsx_format
 from backshop.formats.capability import SPECS
 from backshop.formats.docx.edit import schema as docx
 from backshop.formats.operation_example import EXAMPLES
+from backshop.formats.operation_guide import explained
 from backshop.formats.pptx import schema as pptx
 from backshop.formats.write import style as words
+from backshop.formats.write.operation import decode
 from backshop.formats.xlsx.book.stylesheet import LOOK_FIELDS
 
 from .office import source
@@ -173,6 +175,38 @@ def test_what_has_no_sheet_is_answered_with_what_has_one():
         ("xlsx", "docx", "pptx"),
     )
     assert (no_op.value.reason, no_op.value.hints[0]) == ("unknown_op", "add_slide")
+
+
+@pytest.mark.rule("W7.13")
+@pytest.mark.parametrize(
+    ("name", "asked", "meant"),
+    [
+        ("deck.pptx", "delete_shape", None),  # not the slide it stands on
+        ("deck.pptx", "update_slide", "set_slide_text"),
+        ("deck.pptx", "duplicate_slide", "add_slide"),
+        ("deck.pptx", "delte_slide", "delete_slide"),
+        ("deck.pptx", "delete", None),
+        ("book.xlsx", "clear_sheet", None),
+        ("book.xlsx", "clear_cells", "clear_range"),
+        ("book.xlsx", "remove_filter", None),
+        ("book.xlsx", "remove_chart", "delete_drawing"),
+        ("book.xlsx", "delete_comment", "delete_note"),
+        ("text.docx", "delete_section", None),
+        ("text.docx", "delete_row", "delete_table_rows"),
+        ("text.docx", "replace", "replace_text"),
+    ],
+)
+def test_no_operation_is_suggested_that_takes_away_what_nobody_named(name, asked, meant):
+    operations = [{"op": asked}]
+    with pytest.raises(FormatError) as refused:
+        decode(operations, SPECS[name[-4:]])
+
+    told = explained(refused.value, name, operations)
+
+    assert told.reason == "unknown_op"
+    assert (f"did you mean {meant}?" in str(told.detail)) is (meant is not None)
+    assert ("did you mean" in str(told.detail)) is (meant is not None)
+    assert (told.hints == refused.value.hints) is (meant is None)  # no sheet beside the names
 
 
 @pytest.mark.rule("W7.11")

@@ -90,6 +90,21 @@ def test_a_long_sheet_is_shown_as_far_as_it_can_be_read(formats, tmp_path):
     assert first.facts["range"].startswith("A1:")
     assert first.facts["used_range"] == "A1:B400"
     assert later.facts["range"] == "A301:B389"  # 1,800 pixels of rows, made smaller by a third
+    ask = "only A301:B389 of A301:B400 is shown: ask for the rest by its own range"
+    assert later.facts["missing"] == [ask]
+
+
+@pytest.mark.rule("S6.24")
+def test_nobody_is_sent_to_look_at_cells_that_are_empty(formats, tmp_path):
+    source = file_source(book(tmp_path / "a.xlsx"))
+
+    around = formats.view_page(source, sheet="Other", range="A1:N25").facts
+    beside = formats.view_page(source, sheet="Other", range="P1:Z90").facts
+    endless = formats.view_page(source, sheet="Other", range="A1:ZZ99999").facts
+
+    assert around["missing"] == [f"only {around['range']} of A1:N25 is shown: the rest is empty"]
+    assert beside["missing"] == [f"only {beside['range']} of P1:Z90 is shown: the rest is empty"]
+    assert endless["missing"][-1].endswith("ask for the rest by its own range")
 
 
 @pytest.mark.rule("F43.73")

@@ -103,6 +103,13 @@ MISTAKES = [
         {"op": "set_cells", "sheet": "Plan", "cells": [{"cell": "H1", "value": 1}]},
     ),
     office(
+        "a chart taken away by another name",
+        BOOK,
+        {"op": "delete_chart", "sheet": "Plan", "chart": "Chart 1"},
+        ("did you mean delete_drawing?", "delete_drawing(sheet, "),
+        {"op": "set_cells", "sheet": "Plan", "cells": [{"cell": "H1", "value": 1}]},
+    ),
+    office(
         "a new sheet by another name",
         BOOK,
         {"op": "add_sheet", "name": "Added"},

@@ -16,6 +16,7 @@ from backshop.base.ambient import Mint, SystemClock
 from backshop.base.codec import encode
 from backshop.base.command import Nothing
 from backshop.base.errors import BackshopError, DiskFull, ValidationFailed
+from backshop.base.media.image import Image
 from backshop.models import (
     COMMANDS,
     PERMISSION_COMMANDS,
@@ -38,6 +39,7 @@ from backshop.models.messages import (
     ModelRequest,
     Role,
     TextDelta,
+    ToolCall,
     Usage,
 )
 from backshop.models.providers import listening
@@ -920,6 +922,36 @@ def test_ollama_is_asked_what_it_gives_a_model_not_what_the_model_could_take(sho
     assert (model.context_tokens_estimate, model.approximate) == (window, window == 4096)
 
 
+@pytest.mark.rule("M1.10", "M16.1")
+@pytest.mark.parametrize(
+    ("preset", "about", "shown", "sees"),
+    [
+        ("custom", {"capabilities": {"vision": True}}, [], True),
+        ("custom", {"capabilities": {"vision": False}}, [], False),
+        ("custom", {}, [], False),
+        ("ollama", {}, [{"capabilities": ["completion", "vision"]}], True),
+        ("ollama", {}, [{"capabilities": ["completion"]}], False),
+        ("ollama", {}, [{"capabilities": "vision"}], False),
+    ],
+)
+def test_a_probe_finds_out_which_models_take_pictures(shop, preset, about, shown, sees):
+    listed = _json({"object": "list", "data": [{"id": "m", "max_model_len": 8192, **about}]})
+    called = Reply(chat(calls=(("c", "answer", '{"text": "yes"}'),)))
+    window = [_json({"models": [{"name": "m", "context_length": 8192}]})] if shown else []
+    answers = (Reply(chat("yes")), called, called, *window, *map(_json, shown))
+    with serving(listed, *answers) as server:
+        models = shop.open()
+        models.providers.upsert_local(
+            UpsertLocal(provider_id="local-x", preset=preset, base_url=server.url)
+        )
+
+        found = models.providers.probe(ProviderRequest(provider_id="local-x"))
+
+    assert found.pictures == (("m",) if sees else ())
+    [model] = [one for one in models.models().models if one.model_id == "local-x:m"]
+    assert (model.supports.vision, model.context_tokens_estimate) == (sees, 8192)
+
+
 @pytest.mark.rule("M4.3", "M17")
 @pytest.mark.parametrize(
     "url",
@@ -1177,6 +1209,45 @@ def test_a_provider_that_refuses_a_forced_call_is_asked_again_without_and_stays_
 
     assert [seen.json["tool_choice"] for seen in server.seen] == ["required", "auto", "auto"]
     assert all(seen.json["tools"][0]["function"]["strict"] for seen in server.seen)
+
+
+@pytest.mark.rule("M16.5")
+@pytest.mark.parametrize(
+    ("status", "text", "stays"),
+    [
+        (400, "This model does not support image input", True),
+        (500, "image input is not supported - hint: you may need to provide the mmproj", True),
+        (400, "At most 1 image may be provided in one request", False),
+    ],
+)
+def test_a_provider_that_refuses_pictures_is_asked_again_without(shop, status, text, stays):
+    no = Reply([json.dumps({"error": {"message": text}}).encode()], status=status)
+    with serving(no, Reply(chat("Hi")), Reply(chat("Ho"))) as server:
+        models = far(shop, server.url)
+        grant(models)
+        call = ToolCall(id="c1", name=TOOL.name, arguments={"text": "x"})
+        asked = ModelRequest(
+            model_id="local-far:m",
+            messages=(
+                Message(role=Role.USER, text="Look"),
+                Message(role=Role.ASSISTANT, tool_calls=(call,)),
+                Message(
+                    role=Role.TOOL,
+                    text="page 1",
+                    tool_call_id="c1",
+                    images=(Image("image/png", b"\x89PNG"),),
+                ),
+            ),
+            tools=(TOOL,),
+            workbench_id=BENCH,
+        )
+        adapter = models.adapter("local-far:m", workbench_id=BENCH)
+        for _ in range(2):
+            assert isinstance(list(adapter.complete(asked, CancelToken()))[-1], Done)
+
+    bodies = [seen.body.decode() for seen in server.seen]
+    assert ["image_url" in one for one in bodies] == [True, False, not stays]
+    assert ["This picture was not sent" in one for one in bodies] == [False, True, stays]
 
 
 @pytest.mark.rule("M11.6")

@@ -206,18 +206,34 @@ def channel(provider_id: str, answers: dict[str, Any], **fields: Any) -> Channel
             id="llamacpp",
         ),
         pytest.param(
+            "local-l",
+            {"preset": "llamacpp"},
+            {
+                "/v1/models": {"data": [{"id": "s", "meta": {"n_ctx": 4096}}]},
+                "/props": {"modalities": {"vision": True, "audio": False}},
+            },
+            "s",
+            ModelFacts(context_tokens=4096, vision=True),
+            id="llamacpp with eyes",
+        ),
+        pytest.param(
             "local-s",
             {"preset": "lmstudio"},
             {
                 "/v1/models": {"data": [{"id": "q"}]},
                 "/api/v0/models": {
                     "data": [
-                        {"id": "q", "max_context_length": 131_072, "loaded_context_length": 4096}
+                        {
+                            "id": "q",
+                            "type": "vlm",
+                            "max_context_length": 131_072,
+                            "loaded_context_length": 4096,
+                        }
                     ]
                 },
             },
             "q",
-            ModelFacts(context_tokens=4096),
+            ModelFacts(context_tokens=4096, vision=True),
             id="lmstudio",
         ),
     ],

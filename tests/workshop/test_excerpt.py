@@ -46,9 +46,25 @@ def test_messages_are_told_and_what_the_person_did_is_a_note():
 
     assert found == (
         Line("a", "user", "do it"),
-        Line("b", "assistant", "half\n\n(This answer was interrupted.)"),
-        Line("e", "user", "(Note: the person published the Draft here.)\n\nand now"),
+        Line("b", "assistant", "half\n\n(This answer was interrupted.)", "half"),
+        Line("e", "user", "(Note: the person published the Draft here.)\n\nand now", "and now"),
     )
+
+
+@pytest.mark.rule("W6.8")
+def test_only_what_the_person_wrote_counts_as_theirs():
+    notes: dict[str, object] = {"note": "and the totals", "notes": ["not the plan"]}
+    line = [
+        Said("a", "user_message", "do it", metadata={"on_draft": True}),
+        Said("b", "assistant_message", "done", metadata=notes),
+        Said("c", "system_event", event_kind="draft_discarded"),
+        Said("d", "user_message", "again"),
+    ]
+
+    found = excerpts.excerpt(line, added="with tables")
+
+    assert found.asked(2) == ("do it\n\nand the totals\n\nnot the plan", "again\n\nwith tables")
+    assert "(Note: the person discarded" in found.lines[-1].text
 
 
 @pytest.mark.rule("W17.1", "W17.2", "M14.6", "W23.66")

@@ -172,6 +172,7 @@ def test_a_turn_shows_so_many_pictures_and_says_when_they_are_spent(tmp_path: Pa
             ("LIMIT_EXCEEDED", "picture_limit"),
         ]
         assert [len(one.images) for one in found] == [0, 0, 0, 0, 1, 1, 0]
+        assert [facts(one).get("pictures_left") for one in found] == [None] * 4 + [1, 0, None]
 
         assert chat.ask("Look again")["status"] == "complete"  # the next turn has its own
         assert len(pictures(wire.requests[-1])) == 2

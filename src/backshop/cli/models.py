@@ -185,6 +185,7 @@ def _probed(found: Probed) -> str:
         "models: " + ", ".join(map(clean, found.models)),
         "can: " + ", ".join(flag for flag, value in asdict(found.supports).items() if value),
         f"window: {found.context_tokens} tokens",
+        "take pictures: " + (", ".join(map(clean, found.pictures)) or "none that the server says"),
     ]
     return "\n".join([*lines, *(f"note: {clean(one)}" for one in found.warnings)])
 

@@ -42,6 +42,8 @@ def explained(error: FormatError, name: str, operations: Json) -> FormatError:
     near = error.hints[0] if is_near and error.hints else None
     if near is not None and " " in near:  # what can be done instead of what is not offered
         return error
+    if error.reason == "unknown_op" and f"did you mean {near}?" not in (error.detail or ""):
+        return error  # how to write what nobody meant would be asked for by saying it
     told = operation_sheet(kind.value, near or _named(operations, place[1]))
     kept = () if error.reason == "unknown_field" else error.hints[: MAX_HINTS - 1]
     return fail(error.reason, error.message, detail=error.detail, hints=(*kept, told))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -32,9 +32,15 @@ _CUT_FROM_TOKENS = 2000
 _WINDOW_ASKED_S = 5.0
 _WINDOW_BELIEVED_S = 60.0  # a model that nobody asks is unloaded after minutes
 _NEVER = CancelToken()
-_STRICT, _FORCED = "strict", "forced"
+_STRICT, _FORCED, _PICTURES = "strict", "forced", "pictures"
 _CHOICE_WORDS = ("tool_choice", "tool choice")
 _STRICT_WORDS = ("strict", "grammar", "schema")
+_PICTURE_WORDS = ("image", "picture", "vision", "multimodal", "mmproj")
+_NEVER_WORDS = ("support", "vision", "multimodal", "mmproj")  # of a model that has no eyes at all
+_NOT_SENT = (
+    "(This picture was not sent: the provider does not take it. You have not seen it; read the "
+    "file instead, and do not say what it looks like.)"
+)
 
 
 class Choices(Protocol):
@@ -151,7 +157,7 @@ class Caller:
         self._windows: dict[str, tuple[float, int | None]] = {}
         """What a server of Ollama gives a model, and until when that is believed (M6.10)."""
         self._refused: dict[str, frozenset[str]] = {}
-        """What providers refused of requests to a model while this process runs (M9.11)."""
+        """What providers refused of requests to a model while this process runs (M9.11, M16.5)."""
 
     def attempt(
         self, request: messages.ModelRequest, cancel: Cancel
@@ -174,8 +180,9 @@ class Caller:
             refused = _refusal(event, request)
             if refused is None:
                 yield event
+            elif refused != _PICTURES or _says(event, _NEVER_WORDS):
+                self._refused[model.model_id] = known | {refused}
         if refused is not None:
-            self._refused[model.model_id] = known | {refused}
             again = _without(request, frozenset((refused,)))
             yield from self._sent(again, model, provider, key, cancel)
 
@@ -371,18 +378,24 @@ class _Record:
 
 def _refusal(event: messages.StreamEvent, request: messages.ModelRequest) -> str | None:
     """Return what a request can be sent without, if its provider refuses it for that (M9.11)."""
-    if not isinstance(event, messages.Failed) or event.error.error_code != RequestRejected.code:
-        return None
-    said = event.error.message.lower()
+    if any(one.images for one in request.messages) and _says(event, _PICTURE_WORDS):
+        return _PICTURES
     if not request.tools:
         return None
-    if request.tool_choice is messages.ToolChoice.FIRST_TURN_REQUIRED and any(
-        word in said for word in _CHOICE_WORDS
-    ):
+    is_forced = request.tool_choice is messages.ToolChoice.FIRST_TURN_REQUIRED
+    if is_forced and _says(event, _CHOICE_WORDS):
         return _FORCED
-    if request.is_strict and any(word in said for word in _STRICT_WORDS):
+    if request.is_strict and _says(event, _STRICT_WORDS):
         return _STRICT
     return None
+
+
+def _says(event: messages.StreamEvent, words: Sequence[str]) -> bool:
+    """Whether a provider that refuses the request says one of these words."""
+    if not isinstance(event, messages.Failed) or event.error.error_code != RequestRejected.code:
+        return False
+    said = event.error.message.lower()
+    return any(word in said for word in words)
 
 
 def _without(request: messages.ModelRequest, refused: frozenset[str]) -> messages.ModelRequest:
@@ -392,7 +405,16 @@ def _without(request: messages.ModelRequest, refused: frozenset[str]) -> message
     is_forced = request.tool_choice is messages.ToolChoice.FIRST_TURN_REQUIRED
     if _FORCED in refused and is_forced:
         request = replace(request, tool_choice=messages.ToolChoice.AUTO)
+    if _PICTURES in refused:
+        request = replace(request, messages=tuple(map(_unseen, request.messages)))
     return request
+
+
+def _unseen(message: messages.Message) -> messages.Message:
+    """Return a message without its pictures, which says so (M16.5)."""
+    if not message.images:
+        return message
+    return replace(message, images=(), text=f"{message.text}\n\n{_NOT_SENT}")
 
 
 def _cut_by_server(

@@ -118,6 +118,8 @@ class Probed:
     models: tuple[str, ...]
     supports: Supports
     context_tokens: int
+    pictures: tuple[str, ...] = ()
+    """The models that take pictures, as far as the server says so."""
     warnings: tuple[str, ...] = ()
 
 

@@ -403,6 +403,19 @@ def test_charts_on_a_drawing_that_is_there_leave_every_other_byte_of_it(charted,
     assert len(ids) == len(set(ids))
 
 
+@pytest.mark.rule("F16.13")
+def test_a_chart_put_in_the_place_of_another_is_what_was_asked_for(charted, tmp_path):
+    out = tmp_path / "out.xlsx"
+    (was,) = charts(charted.path)
+    away = {"op": "delete_drawing", "sheet": "Sales", "name": was["name"]}
+
+    done = edit(charted, out, away, chart("bar", name=was["name"], title="After"))
+
+    assert charts(out)[0]["title"] == "After"
+    assert done.effects.collateral == ()
+    assert [one.aspect for one in done.effects.changed if one.kind == "chart"] == ["changed"]
+
+
 @pytest.mark.rule("F36.1", "F23.11")
 def test_a_strict_workbook_gets_a_strict_chart(corpora, tmp_path):
     base, out = source(corpora / "ooxml-odd" / "SampleSS.strict.xlsx"), tmp_path / "out.xlsx"

@@ -33,11 +33,12 @@ def _view(params: ViewPage, *, context: ToolContext) -> ToolResult:
 
     def work() -> dict[str, Any]:
         source = room.source(params.path, params.version)
-        room.require_sight()
+        left = room.require_sight()
         view = _viewed(room, source, params.place)
         found.append(view)
         path, warnings = room.path(params.path)
-        return noted({"path": path, **view.facts}, params.path, warnings)
+        more = {} if left is None else {"pictures_left": left}
+        return noted({"path": path, **view.facts, **more}, params.path, warnings)
 
     result = answered(work)
     return replace(result, image=Image(PNG, found[0].image)) if result.ok else result

@@ -43,15 +43,18 @@ class Workspace:
     author: batch.Author
     commit: Commit | None = None
     """How a batch is committed, where more than the batch belongs to the same moment."""
-    sight: Callable[[], None] | None = field(default=None, kw_only=True)
-    """Refuses a picture where no more are to be shown (W26.4)."""
+    sight: Callable[[], int] | None = field(default=None, kw_only=True)
+    """Refuses a picture where no more are to be shown, else says how many may follow (W26.4)."""
     refused_paths: list[str] = field(default_factory=list, kw_only=True)
     """What was refused as a path, as far as it is noted."""
 
-    def require_sight(self) -> None:
-        """Refuse to show a picture where as many were shown as are to be."""
-        if self.sight is not None:
-            self.sight()
+    def require_sight(self) -> int | None:
+        """Return how many pictures may follow one, None where nobody counts them.
+
+        Raises:
+            LimitExceeded: as many were shown as are to be.
+        """
+        return None if self.sight is None else self.sight()
 
     def state(self) -> BenchState:
         """Return the bench as it is now."""

@@ -32,13 +32,21 @@ from ..warning import Warn, Warnings
 _COMPARED = 200  # characters of a name that count when close ones are looked for
 _SHOWN_CHARS, _OTHERS_SHOWN = 60, 5  # of a name somebody wrote, and how many of them
 _ALIKE = 0.55  # of 1: how like a name must be to be asked for
+_MISSPELT = 0.85  # of 1: how like a word must be to be the same; "move" is not "remove"
 _SAME_THING, _SAME_VERB = 0.5, 0.2  # what shared words add to the likeness of two operations
 _SAME_VERBS = (  # words that models take for one another
     frozenset(("set", "write", "update", "edit", "change", "put", "modify")),
     frozenset(("ensure", "add", "create", "new", "make", "insert", "append")),
-    frozenset(("delete", "remove", "clear", "drop")),
+    frozenset(("delete", "remove", "drop")),
     frozenset(("replace", "find", "search", "substitute")),
 )
+_TAKES_AWAY = {"delete": "thing", "remove": "thing", "drop": "thing", "clear": "content"}
+_SAME_THINGS = {  # by what operations call it
+    **dict.fromkeys(("chart", "image", "picture"), frozenset(("drawing",))),
+    "cell": frozenset(("range",)),
+    "comment": frozenset(("note",)),
+    "hyperlink": frozenset(("link",)),
+}
 _NAMES_OF_OP = ("operation", "action", "type")  # what models write for `op`
 FILE_FIELDS: Mapping[str, tuple[str, ...]] = {"add_image": ("image", "picture", "file", "path")}
 """What the field of an operation that names another file is called, its own name first."""
@@ -141,7 +149,7 @@ def _op(
     if name is None and inside is not None:
         what = f'write {{"op": "{inside}", …}} with its fields beside it'
         raise problem("missing_field", f"{where}.op", what, hints=[inside])
-    known = nearest_op(name, table) if isinstance(name, str) else list(table)
+    known = list(table)
     if name is None:
         raise problem("missing_field", f"{where}.op", "the name of an operation is needed", known)
     if not isinstance(name, str):
@@ -150,8 +158,10 @@ def _op(
     if instead is not None:
         what = f"{name[:_SHOWN_CHARS]!r} is not offered"
         raise problem("unknown_op", f"{where}.op", what, hints=[instead])
-    what = f"{name[:_SHOWN_CHARS]!r} is not an operation; did you mean {known[0]}?"
-    raise problem("unknown_op", f"{where}.op", what, hints=known)
+    meant = meant_op(name, table)
+    asked = f"; did you mean {meant}?" if meant else ""
+    what = f"{name[:_SHOWN_CHARS]!r} is not an operation{asked}"
+    raise problem("unknown_op", f"{where}.op", what, nearest_op(name, table))
 
 
 def named_files(operations: Json) -> dict[str, str]:
@@ -179,23 +189,60 @@ def _is_op(name: Json, table: Container[str]) -> TypeGuard[str]:
 
 
 def nearest_op(name: str, table: Iterable[str]) -> list[str]:
-    """Return operations, first those that are likest: in letters, in words, in what they do."""
+    """Return operations, first those that are likest: in letters, in words, in what they do.
+
+    Those that take something away stand first where that is asked for, else behind all others.
+    """
     asked = name.lower()[:_COMPARED]
-    verb, words = _words(asked)
+    verb, _ = _words(asked)
 
     def likeness(one: str) -> float:
-        does, about = _words(one)
-        same = any(verb in group and does in group for group in _SAME_VERBS)
+        does, _ = _words(one)
+        same = verb == does or any(verb in group and does in group for group in _SAME_VERBS)
         ratio = difflib.SequenceMatcher(None, asked, one).ratio()
-        return ratio + _SAME_THING * len(words & about) + _SAME_VERB * same
+        about = _SAME_THING * len(_shared(asked, one))
+        return ratio + about + _SAME_VERB * same - 2 * (_taken(does) != _taken(verb))
 
     return sorted(table, key=likeness, reverse=True)
+
+
+def meant_op(name: str, table: Iterable[str]) -> str | None:
+    """Return the operation that was meant, None where the likest one is about something else.
+
+    Whoever asks to take a shape away does not mean the slide, and who updates a slide does not
+    mean to delete it: what is suggested is done.
+    """
+    near = next(iter(nearest_op(name, table)), None)
+    if near is None:
+        return None
+    asked = name.lower()[:_COMPARED]
+    (verb, words), (does, _) = _words(asked), _words(near)
+    if _taken(verb) != _taken(does):
+        return None
+    is_verb_alone = not words and not _taken(verb) and _is_like(verb, does)
+    return near if is_verb_alone or _shared(asked, near) else None
 
 
 def _words(name: str) -> tuple[str, set[str]]:
     """Return what an operation does, and what it is about, in the singular."""
     verb, *about = name.split("_")
     return verb, {one.removesuffix("s") for one in about}
+
+
+def _shared(asked: str, op: str) -> set[str]:
+    """Return the things of an operation that a name is about too, misspelt or by another word."""
+    (_, words), (_, about) = _words(asked), _words(op)
+    others = frozenset().union(*(_SAME_THINGS.get(one, ()) for one in words))
+    return {one for one in about if one in others or any(_is_like(one, word) for word in words)}
+
+
+def _taken(verb: str) -> str:
+    """Return what an operation of this verb takes away, "" where it takes nothing."""
+    return next((what for one, what in _TAKES_AWAY.items() if _is_like(verb, one)), "")
+
+
+def _is_like(word: str, other: str) -> bool:
+    return difflib.SequenceMatcher(None, word, other).ratio() >= _MISSPELT
 
 
 def fields(

@@ -36,6 +36,7 @@ _QUOTA = (
     "spending limit",
     "enforced_spend_limit_reached",
 )
+_PICTURES = ("image input", "mmproj")  # what llama.cpp and Ollama tell as an error of their own
 _SPENT = ("api usage limits", "credit balance")  # a limit that Anthropic tells as a bad request
 _REASONS = ("error", "message", "detail", "msg")  # where providers say why, outermost first
 _WORD = re.compile(r"[a-z_]{1,64}")
@@ -74,6 +75,8 @@ def from_status(
         return errors.RequestRejected("the provider does not offer this model here", detail=detail)
     if status in (401, 403):
         return errors.AuthFailed("the provider does not accept the key", detail=detail)
+    if status >= 500 and _mentions(text, _PICTURES):
+        return errors.RequestRejected("the provider refuses the request", detail=detail)
     if status in (408, 425) or status >= 500:
         return errors.ProviderUnavailable("the provider cannot answer now", detail=detail)
     if 400 <= status < 500:

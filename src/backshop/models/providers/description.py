@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -15,6 +16,7 @@ from ..egress.stream import Wire, listed, ours
 
 _GOOGLE = "google"
 _LM_STUDIO = "lmstudio"
+_LLAMA = "llamacpp"
 
 
 def described(wire: Wire, channel: Channel) -> dict[str, ModelFacts]:
@@ -32,6 +34,8 @@ def described(wire: Wire, channel: Channel) -> dict[str, ModelFacts]:
         return found | _known(found, _google(channel))
     if channel.provider.preset == _LM_STUDIO:
         return found | _known(found, _lm_studio(channel))
+    if channel.provider.preset == _LLAMA:
+        return found | {name: replace(one, vision=_eyes(channel)) for name, one in found.items()}
     return found
 
 
@@ -84,7 +88,18 @@ def _lm_studio(channel: Channel) -> Iterable[tuple[str, ModelFacts]]:
         return
     for one in objects(found.get("data")):
         window = one.get("loaded_context_length") or one.get("max_context_length")
-        yield str(one.get("id", "")), facts(window=window)
+        sort = one.get("type")
+        vision = sort == "vlm" if sort in ("llm", "vlm") else None
+        yield str(one.get("id", "")), facts(window=window, vision=vision)
+
+
+def _eyes(channel: Channel) -> bool | None:
+    """Ask llama.cpp whether what it runs, which is one model, takes pictures."""
+    try:
+        found = asked(channel, f"{root(channel)}/props").get("modalities")
+    except (BackshopError, ValueError, RecursionError):  # an older one
+        return None
+    return facts(vision=found.get("vision")).vision if isinstance(found, dict) else None
 
 
 def _known(

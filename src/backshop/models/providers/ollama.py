@@ -1,4 +1,4 @@
-"""Asks an Ollama server how large the window of a model really is (M6.5).
+"""Asks an Ollama server how large the window of a model really is, and what it takes (M6.5).
 
 Its list of models and its model info say what a model could take; what counts is what the server
 gives it, because everything beyond is cut away without a word.
@@ -41,6 +41,15 @@ def window(channel: Channel, name: str) -> int | None:
     parameters = shown.get("parameters")
     match = _SET.search(parameters) if isinstance(parameters, str) else None
     return _size(int(match[1])) if match else None
+
+
+def vision(channel: Channel, name: str) -> bool | None:
+    """Return whether a model takes pictures; None where the server does not say."""
+    try:
+        found = asked(channel, f"{root(channel)}/api/show", {"model": name}).get("capabilities")
+    except (BackshopError, ValueError, RecursionError):
+        return None
+    return "vision" in found if isinstance(found, list) else None
 
 
 def _names(name: str) -> tuple[str, str]:

@@ -7,6 +7,7 @@ from itertools import islice
 
 from .. import messages
 from ..catalog.catalog import ModelRecord, Supports
+from ..catalog.told import ModelFacts
 from ..egress.gate import Channel
 from ..egress.stream import Wire, complete
 from ..requests import Probed
@@ -26,10 +27,13 @@ _TOOL = messages.ToolSpec(
 )
 _OUTPUT_TOKENS = 256
 _MODELS_MAX = 200
+_SHOWN_MAX = 20  # models that are asked about one by one
 
 
-def probe(wire: Wire, channel: Channel, server: LocalServer, at: str) -> tuple[Probed, LocalServer]:
-    """Return what was found, and the server's record with it.
+def probe(
+    wire: Wire, channel: Channel, server: LocalServer, at: str
+) -> tuple[Probed, LocalServer, dict[str, ModelFacts]]:
+    """Return what was found, the server's record with it, and which models take pictures.
 
     Raises:
         ModelError: the server cannot even list its models.
@@ -50,6 +54,9 @@ def probe(wire: Wire, channel: Channel, server: LocalServer, at: str) -> tuple[P
     windows = {name: told[name].context_tokens for name in wanted}
     if server.preset == "ollama" and wanted and (own := ollama.window(channel, wanted[0])):
         windows[wanted[0]] = own  # the model is loaded by now, so the server knows
+    eyes = {name: told[name].vision for name in wanted}
+    if server.preset == "ollama":
+        eyes |= {name: ollama.vision(channel, name) for name in wanted[:_SHOWN_MAX]}
     known = next((windows[name] for name in wanted[:1] if windows[name]), None)
     found = replace(
         server,
@@ -61,9 +68,13 @@ def probe(wire: Wire, channel: Channel, server: LocalServer, at: str) -> tuple[P
     )
     window = local_model(channel.provider.provider_id, "x", found).context_tokens_estimate
     probed = Probed(
-        models=names, supports=supports, context_tokens=window, warnings=tuple(warnings)
+        models=names,
+        supports=supports,
+        context_tokens=window,
+        pictures=tuple(name for name in wanted if eyes[name]),
+        warnings=tuple(warnings),
     )
-    return probed, found
+    return probed, found, {name: ModelFacts(vision=sees) for name, sees in eyes.items()}
 
 
 def _try_all(wire: Wire, channel: Channel, model: ModelRecord) -> tuple[Supports, list[str]]:

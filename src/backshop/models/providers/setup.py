@@ -200,11 +200,12 @@ class Providers:
         now = timestamp(self._clock.now_ms())
         status = "failed"
         try:
-            found, server = probe(self._wires.of(provider), channel, kept.local, now)
+            found, server, eyes = probe(self._wires.of(provider), channel, kept.local, now)
             status = "ok"
         finally:
             self._settled(errand, status)
-        self._choice.book.change(provider.provider_id, local=server, told={})  # newer than that
+        told = {name: one for name, one in eyes.items() if not one.is_empty}  # the rest is in it
+        self._choice.book.change(provider.provider_id, local=server, told=told)
         self._choice.settle_default()
         self._told(provider.provider_id)
         return found

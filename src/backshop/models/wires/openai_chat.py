@@ -37,7 +37,7 @@ from . import openai_sdk
 from .shape import Json, count, data_url, local_output, mapping
 
 _NOTHING_SAID = "(nothing)"
-_PICTURES = "The pictures of the results above, in their order:"
+_PICTURE = "The picture of result {} of {} above:"
 _SHORT_ID_CHARS = 9  # M6.4
 _BASE62 = string.digits + string.ascii_uppercase + string.ascii_lowercase
 _FINISH = {
@@ -163,14 +163,16 @@ def _messages(request: ModelRequest, model: ModelRecord, chosen: Profile) -> lis
 def _with_pictures(dialogue: Iterable[Message]) -> Iterator[Message]:
     """Give the messages, the pictures of results behind all results of an answer.
 
-    Results are text in this API; pictures are shown as a person shows them (M16.2).
+    Results are text in this API; pictures are shown as a person shows them, each with the number
+    of its result, because some results have none (M16.2).
     """
     for role, group in groupby(dialogue, key=lambda one: one.role):
         together = tuple(group)
         yield from together
-        images = tuple(image for one in together for image in one.images)
-        if role is Role.TOOL and images:
-            yield Message(role=Role.USER, text=_PICTURES, images=images)
+        for number, one in enumerate(together if role is Role.TOOL else (), 1):
+            if one.images:
+                said = _PICTURE.format(number, len(together))
+                yield Message(role=Role.USER, text=said, images=one.images)
 
 
 def _before_user(sent: list[Json], model: ModelRecord) -> list[Json]:

@@ -72,6 +72,8 @@ class Line:
     message_id: str
     role: Role
     text: str
+    written: str | None = None
+    """What its writer wrote, without what is said around it; the same as `text` if None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +96,9 @@ class Excerpt:
         return tuple(one.text for one in self.lines if one.role != "summary")
 
     def asked(self, count: int) -> tuple[str, ...]:
-        """Return the newest messages of the person, oldest first."""
-        return tuple(one.text for one in self.lines if one.role == "user")[-count:]
+        """Return what the person wrote in their newest messages, oldest first."""
+        own = [one for one in self.lines if one.role == "user"][-count:]
+        return tuple(one.text if one.written is None else one.written for one in own)
 
     def followed(self, message_id: str, answer: str, wish: str) -> Excerpt:
         """Return it with an answer that is not a record yet, and what is asked for next."""
@@ -221,7 +224,8 @@ def _lines(records: Sequence[Spoken], added: str | None) -> Iterable[Line]:
             continue
         after = [_UNFINISHED[one.status]] if one.status in _UNFINISHED else []
         after += _facts(one)
-        after += said.get(one.message_id, ())
+        more = said.get(one.message_id, ())
+        after += [frame.format(wish) for frame, wish in more]
         if one.metadata.get("on_draft"):
             notes.append(ON_DRAFT)
         before = notes if role == "user" else []
@@ -229,24 +233,27 @@ def _lines(records: Sequence[Spoken], added: str | None) -> Iterable[Line]:
         if role == "user":
             notes = []
         if text:
-            yield Line(one.message_id, role, text)
+            own = "\n\n".join((one.text, *(wish for _, wish in more)))
+            yield Line(one.message_id, role, text, None if own == text else own)
 
 
-def _added(records: Sequence[Spoken], added: str | None) -> dict[str, list[str]]:
-    """Return what the person added to messages: for another answer, and to the agent at work.
+def _added(records: Sequence[Spoken], added: str | None) -> dict[str, list[tuple[str, str]]]:
+    """Return what the person added to messages, each with its frame.
 
-    The first is W24.7, the second W27.5; `added` is the first of the turn that is asked for.
+    For another answer (W24.7), and to the agent at work (W27.5); `added` is the first of the turn
+    that is asked for.
     """
-    found: dict[str, list[str]] = {}
+    found: dict[str, list[tuple[str, str]]] = {}
     asked = ""
     for one in records:
         if one.type == "user_message":
             asked = one.message_id
         elif one.type == "assistant_message":
             note, notes = one.metadata.get("note"), one.metadata.get("notes")
-            found[asked] = [ADDED.format(note)] if note else []
-            found[asked] += map(ADDED_MEANWHILE.format, notes if isinstance(notes, list) else ())
-    return {**found, asked: [ADDED.format(added)]} if added else found
+            found[asked] = [(ADDED, note)] if isinstance(note, str) and note else []
+            meanwhile = notes if isinstance(notes, list) else ()
+            found[asked] += [(ADDED_MEANWHILE, str(wish)) for wish in meanwhile]
+    return {**found, asked: [(ADDED, added)]} if added else found
 
 
 def _facts(record: Spoken) -> list[str]:

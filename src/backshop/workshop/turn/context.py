@@ -443,8 +443,12 @@ class TurnContext:
             declared=declared,
         )
 
-    def _require_sight(self) -> None:
-        """Refuse a picture when the turn has shown as many as it may; one shown again is none."""
+    def _require_sight(self) -> int:
+        """Return how many pictures the turn may show after one more; one shown again is none.
+
+        Raises:
+            LimitExceeded: the turn has shown as many as it may.
+        """
         entries = (one for one in self.state().tools.values() if one.turn_id == self.turn_id)
         shown = sum(one.image_ref is not None and one.replay_of is None for one in entries)
         if shown >= self._settings.max_pictures:
@@ -453,6 +457,7 @@ class TurnContext:
                 reason="picture_limit",
                 hints=("Go on with what you have seen, or read the file.",),
             )
+        return self._settings.max_pictures - shown - 1
 
     def _tell(self, gathered: Gathered) -> None:
         """Say once what the call has to do without (W6.12)."""

@@ -61,7 +61,7 @@ def view_sheet(source: Source, sheet: str | None, range: str | None) -> tuple[by
     As many rows and columns, from the first one that was asked for, as can be read in it.
     """
     window = _first(range)
-    page = sheet_page(source, sheet, window)
+    whole = page = sheet_page(source, sheet, window)
     fitting = _fitting(page, window)
     if fitting != window:
         page = sheet_page(source, page.sheet, fitting)
@@ -71,15 +71,24 @@ def view_sheet(source: Source, sheet: str | None, range: str | None) -> tuple[by
     rows, columns = page.used
     used = str(Area(1, 1, rows, columns)) if rows and columns else None
     about: JsonObject = {"shown": place, "sheet": page.sheet, "range": cells, "used_range": used}
-    missing = [*page.canvas.missing, *_cut(range, page)]
+    missing = [*page.canvas.missing, *_cut(range, whole, page, window)]
     return image, {**about, "sheets": list(page.sheets), **facts, "missing": missing}
 
 
-def _cut(asked: str | None, page: SheetPage) -> Iterator[str]:
-    """Say what of a range that was asked for is not in the picture (S6.24)."""
+def _cut(asked: str | None, whole: SheetPage, page: SheetPage, window: Window) -> Iterator[str]:
+    """Say what of a range that was asked for is not in the picture (S6.24).
+
+    `whole` was drawn without minding whether it can be read: it ends with what the window has, so
+    that nothing is left to ask for where all of the range was in the window.
+    """
     wanted = parse_area(asked) if asked else None
-    if wanted is not None and page.area is not None and wanted.clip(page.area) != wanted:
-        yield f"only {page.area} of {wanted} is shown: ask for the rest by its own range"
+    if wanted is None or page.area is None or wanted.clip(page.area) == wanted:
+        return
+    is_all = (wanted.height, wanted.width) == (window.row_count, window.col_count)
+    rest = "ask for the rest by its own range"
+    if is_all and whole.area == page.area:
+        rest = "the rest is empty"
+    yield f"only {page.area} of {wanted} is shown: {rest}"
 
 
 def _first(text: str | None) -> Window:

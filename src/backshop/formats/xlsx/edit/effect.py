@@ -487,8 +487,9 @@ class _Comparison:
         if effect.kind == "part":
             return effect.where in self.explained
         if effect.kind in (CHART, PICTURE, "table"):
-            return any(
-                target.thing and str(target) == effect.where and effect.aspect in target.aspects
+            wanted = {effect.aspect, "added"} if effect.aspect == "changed" else {effect.aspect}
+            return any(  # one that took the place of another counts as changed
+                target.thing and str(target) == effect.where and wanted & target.aspects
                 for target in self.expected.targets
             )
         if effect.kind == "sheet":
