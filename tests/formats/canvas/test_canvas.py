@@ -130,6 +130,20 @@ def test_groups_are_cut_then_mirrored_then_turned():
     assert both.getpixel((45, 45)) == (255, 0, 0)
 
 
+@pytest.mark.rule("F43.80")
+def test_what_is_turned_into_the_page_is_drawn_whole():
+    bar = Box(x=-40, y=20, width=100, height=10, fill="#ff0000")  # upright on the page: x 5 to 15
+    upright = Group(figures=(bar,), around=(10, 25), turn=90)
+    for figure in (upright, Group(figures=(upright,), clip=(0, 0, 30, 100))):
+        shown = drawn(figure, width=60, height=100)
+        assert [shown.getpixel((10, y)) for y in (2, 50, 73)] == [(255, 0, 0)] * 3
+    words = Text(x=10, y=52, text="mmmmmmmm", face=CALIBRI, size=16, anchor="middle")
+    turned = drawn(Group(figures=(words,), around=(10, 50), turn=-90), width=60, height=140)
+    half = round(CALIBRI.width(words.text, 16) / 2) - 3
+    dark = [y for y in range(140) if any(turned.getpixel((x, y))[0] < 128 for x in range(30))]
+    assert min(dark) <= 50 - half < 50 + half <= max(dark)
+
+
 @pytest.mark.rule("F43.4")
 def test_pictures_are_made_anew_and_no_finer_than_shown():
     small = bitmap(picture(size=(400, 200)), 20, 10)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import io
 import time
 from typing import Any
@@ -22,7 +23,6 @@ from backshop.base import limits
 from backshop.formats import Formats
 from backshop.formats.canvas.face import face
 from backshop.formats.canvas.figure import Canvas, Group, Oval, Path, Picture
-from backshop.formats.pptx.canvas.chart import shown
 from backshop.formats.pptx.canvas.colour import Colour, colour_in
 from backshop.formats.pptx.canvas.preset import NAMES, preset
 from backshop.formats.pptx.canvas.slide import painted
@@ -268,12 +268,20 @@ def test_pictures_charts_and_words_of_diagrams_are_drawn(drawn):
     cut = next(f for f in canvas.figures if isinstance(f, Group) and f.outline)
     assert isinstance(cut.figures[0], Picture)
     assert {"North", "South"} <= set(words(canvas))
-    assert [shown(0.125, "0.0%"), shown(1234.5, "#,##0"), shown(2, "General")] == [
-        "12.5%",
-        "1,234",
-        "2",
-    ]
-    assert shown(-5, '"$"#,##0.00') == "-$5.00"
+
+
+@pytest.mark.rule("F43.82")
+def test_charts_on_slides_have_the_number_formats_of_workbooks(drawn):
+    data = CategoryChartData(number_format="0.0E+00")
+    data.categories = [datetime.date(2024, 1, 15), datetime.date(2024, 2, 15)]
+    data.add_series("Sales", (0.125, 5000))
+    place = map(Inches, (1, 1, 8, 5))
+    chart = drawn.shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, *place, data).chart
+    chart.plots[0].has_data_labels = True
+    chart.category_axis.tick_labels.number_format = "d mmm yyyy"
+    chart.category_axis.tick_labels.number_format_is_linked = False
+
+    assert {"15 Jan 2024", "1.3E-01", "5.0E+03"} <= set(words(drawn.canvas()))
 
 
 @pytest.mark.rule("F43.30")

@@ -250,6 +250,69 @@ def test_what_cannot_be_drawn_is_a_frame_that_says_so(tmp_path):
     assert page["frames"][0]["place"] == "C!"
 
 
+@pytest.mark.rule("F43.84")
+def test_shapes_have_their_text_as_they_say_and_groups_all_of_theirs(tmp_path):
+    def fill(book, sheet):
+        align = {"align": {"vertical": "middle", "horizontal": "center"}}
+        looks = {
+            "font": {"bold": True, "size": 20, "color": "#0000FF"},
+            "width": 200,
+            "height": 100,
+        }
+        sheet.insert_textbox("B2", "in the middle", looks | align)
+        sheet.insert_textbox("F2", "grouped", {"width": 200, "height": 100})
+
+    drawn(tmp_path, fill)
+    grouped = tmp_path / "grouped.xlsx"
+    form = '<a:off x="{}" y="0"/><a:ext cx="100" cy="100"/>'
+    group = (
+        '<xdr:grpSp><xdr:nvGrpSpPr><xdr:cNvPr id="9" name="Pair"/><xdr:cNvGrpSpPr/></xdr:nvGrpSpPr>'
+        "<xdr:grpSpPr><a:xfrm>" + form.format(0) + '<a:chOff x="0" y="0"/>'
+        '<a:chExt cx="200" cy="100"/></a:xfrm></xdr:grpSpPr>'
+    )
+    with zipfile.ZipFile(tmp_path / "a.xlsx") as old, zipfile.ZipFile(grouped, "w") as new:
+        for name in old.namelist():
+            text = old.read(name)
+            if name == "xl/drawings/drawing1.xml":
+                said = text.decode()
+                second = said.rindex("<xdr:sp ")
+                end = said.rindex("</xdr:sp>") + len("</xdr:sp>")
+                one = re.sub(r"<a:off.*?/><a:ext .*?/>", form.format(0), said[second:end])
+                other = one.replace(form.format(0), form.format(100)).replace(
+                    "grouped", "beside it"
+                )
+                text = (said[:second] + group + one + other + "</xdr:grpSp>" + said[end:]).encode()
+            new.writestr(name, text)
+    found = xlsx.draw_sheet(source(grouped))
+    shown = texts(found)
+
+    boxes = {one["label"]: one for one in found["frames"]}
+    head, box = shown["in the middle"], boxes["TextBox 1"]
+    assert (attribute(head, "fill"), attribute(head, "font-weight")) == ("#0000ff", "700")
+    assert float(str(head.get("x"))) > box["x"] + 20
+    assert box["y"] + 40 < float(str(head.get("y"))) < box["y"] + 70
+    pair = boxes["Pair"]
+    assert float(str(shown["grouped"].get("x"))) < pair["x"] + pair["width"] / 2
+    assert float(str(shown["beside it"].get("x"))) > pair["x"] + pair["width"] / 2
+
+
+@pytest.mark.rule("F43.22")
+def test_older_controls_and_pictures_in_cells_are_named(tmp_path):
+    image = io.BytesIO()
+    Image.new("RGB", (40, 20), "#00ff00").save(image, "PNG")
+
+    def fill(book, sheet):
+        sheet.insert_button("B2", {"caption": "Press"})
+        sheet.write_comment("A1", "a note")
+        sheet.embed_image("C9", "p.png", {"image_data": image})
+
+    assert drawn(tmp_path, fill)["missing"] == [
+        "controls and other objects on the sheet are not drawn",
+        "pictures in cells are not drawn, their cells show an error",
+    ]
+    assert drawn(tmp_path, lambda book, sheet: sheet.write_comment("A1", "a note"))["missing"] == []
+
+
 @pytest.mark.rule("F43.23")
 def test_windows_of_wide_sheets_are_cheap_and_end_with_the_sheet(tmp_path):
     def fill(book, sheet):

@@ -11,6 +11,7 @@ from PIL import Image, ImageColor, ImageDraw
 
 from .face import Face, has_letter, opened, script_of
 from .figure import Box, Canvas, Figure, Fill, Gradient, Group, Oval, Path, Picture, Stroke, Text
+from .reach import before_moved, moved, pixels, reach_of
 
 _FINER = 2  # shapes are drawn larger and made smaller: Pillow's edges are steps
 _CURVE_STEPS = 12
@@ -149,45 +150,28 @@ class _Painter:
         if not (is_moved or group.clip or group.outline):
             self.figures(group.figures)
             return
-        left, top, right, bottom = self._seen(group, is_moved)
-        if right <= left or bottom <= top:
+        x, y = self._origin
+        page = (x, y, x + self._image.width, y + self._image.height)
+        before = before_moved(group, self._factor, page) if is_moved else page
+        spot = pixels(reach_of(group), self._factor, before)
+        if spot is None:
             return
+        left, top, right, bottom = spot
         layer = Image.new("RGBA", (right - left, bottom - top), (0, 0, 0, 0))
         inner = _Painter(layer, self._factor, (left, top))
         inner.figures(group.figures)
         if group.clip is not None and is_moved:
-            x, y = inner._at(group.clip[0], group.clip[1])
+            at = inner._at(group.clip[0], group.clip[1])
             size = (value * self._factor for value in group.clip[2:])
-            layer = _cut(layer, (x, y, *size))
+            layer = _cut(layer, (*at, *size))
         if group.outline is not None:
             layer = inner._inside(layer, Path(steps=group.outline))
         if is_moved:
-            layer = inner._turned(layer, group)
-        self._layer(layer, (left - self._origin[0], top - self._origin[1]))
-
-    def _seen(self, group: Group, is_moved: bool) -> tuple[int, int, int, int]:
-        """Return the pixels of the page that a group can reach: a small layer is a quick one."""
-        x, y = self._origin
-        whole = (x, y, x + self._image.width, y + self._image.height)
-        reach: tuple[float, float, float, float] | None = None
-        if not is_moved and group.clip is not None:
-            left, top, width, height = group.clip
-            reach = (left, top, left + width, top + height)
-        elif is_moved and group.clip is None:
-            far = _far(group)
-            if far is not None:
-                cx, cy = group.around
-                reach = (cx - far, cy - far, cx + far, cy + far)
-        if reach is None:
-            return whole
-        low = [math.floor(value * self._factor) for value in reach[:2]]
-        high = [math.ceil(value * self._factor) for value in reach[2:]]
-        return (
-            max(whole[0], low[0]),
-            max(whole[1], low[1]),
-            min(whole[2], high[0]),
-            min(whole[3], high[1]),
-        )
+            turned = pixels(moved(group, reach_of(group)), self._factor, page)
+            if turned is None:
+                return
+            layer, (left, top) = inner._turned(layer, group, turned), turned[:2]
+        self._layer(layer, (left - x, top - y))
 
     def _inside(self, layer: Image.Image, outline: Path) -> Image.Image:
         mask = Image.new("L", layer.size, 0)
@@ -198,32 +182,23 @@ class _Painter:
         empty = Image.new("RGBA", layer.size, (0, 0, 0, 0))
         return Image.composite(layer, empty, mask)
 
-    def _turned(self, layer: Image.Image, group: Group) -> Image.Image:
-        """Return a layer mirrored, then turned; Pillow asks where each pixel came from."""
+    def _turned(
+        self, layer: Image.Image, group: Group, spot: tuple[int, int, int, int]
+    ) -> Image.Image:
+        """Return a layer mirrored, then turned; Pillow asks where each pixel of it came from."""
         x, y = self._at(*group.around)
+        left, top = spot[0] - self._origin[0] - x, spot[1] - self._origin[1] - y
         angle = math.radians(group.turn)
         cos, sin = math.cos(angle), math.sin(angle)
         sx, sy = (-1 if group.mirror_x else 1), (-1 if group.mirror_y else 1)
         a, b = cos * sx, sin * sx
         d, e = -sin * sy, cos * sy
-        data = (a, b, x - a * x - b * y, d, e, y - d * x - e * y)
-        method = Image.Transform.AFFINE
-        return layer.transform(layer.size, method, data, Image.Resampling.BICUBIC)
+        data = (a, b, x + a * left + b * top, d, e, y + d * left + e * top)
+        size = (spot[2] - spot[0], spot[3] - spot[1])
+        return layer.transform(size, Image.Transform.AFFINE, data, Image.Resampling.BICUBIC)
 
     def _layer(self, layer: Image.Image, at: tuple[int, int]) -> None:
         self._image.paste(layer, at, layer)
-
-
-def _far(group: Group) -> float | None:
-    """Return how far from its turning point a group of texts reaches; None for other figures."""
-    x, y = group.around
-    most = 0.0
-    for figure in group.figures:
-        if not isinstance(figure, Text):
-            return None
-        wide = figure.face.width(figure.text, figure.size)
-        most = max(most, math.hypot(abs(figure.x - x) + wide, abs(figure.y - y) + 2 * figure.size))
-    return most
 
 
 def _cut(layer: Image.Image, clip: tuple[float, ...]) -> Image.Image:

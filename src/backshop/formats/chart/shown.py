@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from lxml import etree
 
@@ -16,6 +17,7 @@ from ..package.drawing_color import Theme, is_unfilled, solid_fill
 from ..package.guard import Element
 from . import reference
 from .facts import facts, words_of
+from .point_label import label_cells, labels, point_labels
 from .vocabulary import (
     AXES,
     C_NS,
@@ -36,7 +38,13 @@ _EMU = 9525  # of a pixel
 _DASHES = {"solid": (), "dot": (1.0, 2.0), "sysDot": (1.0, 1.0), "dash": (4.0, 3.0)}
 _LINE_PX, _SCATTER_PX = 3.0, 2.5
 _NOT_DRAWN = {"trendline": "trend lines", "errBars": "error bars", "dTable": "the table below it"}
-_BESIDE = {"hiLowLines": "lines from high to low", "upDownBars": "bars up and down"}
+_BESIDE = {
+    "hiLowLines": "lines from high to low",
+    "upDownBars": "bars up and down",
+    "dropLines": "lines down to the axis",
+    "serLines": "lines between the parts of stacks",
+}
+_FILLS = ("gradFill", "pattFill", "blipFill")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,14 +86,14 @@ def chart_data(root: Element, look: Look) -> ChartData:
         look,
         ChartData(
             plots=plots,
-            categories=_categories(found, look),
+            categories=_categories(found, look, x.code),
             title=title,
             x=x,
             y=y,
             second=None if second is None else _axis(second, look),
             legend=_legend(chart),
             unlisted=_unlisted(chart),
-            blanks=value(chart, "dispBlanksAs") or "zero",
+            blanks=_blanks(chart),
             missing=tuple(_missing(root, found)),
         ),
     )
@@ -130,9 +138,9 @@ def _own_title(chart: Element | None, plots: tuple[Plot, ...]) -> str | None:
 
 def _plot(group: Element, look: Look, *, is_second: bool, count: int) -> Plot:
     kind = kind_of(group)
-    labels = _labels(child(group, "dLbls"))
+    usual = labels(child(group, "dLbls"))
     found = [
-        _series(ser, kind, group, look, count + at, labels)
+        _series(ser, kind, group, look, count + at, usual)
         for at, ser in enumerate(group.findall(c("ser")))
     ]
     if kind == "pie of pie":
@@ -152,7 +160,7 @@ def _plot(group: Element, look: Look, *, is_second: bool, count: int) -> Plot:
 
 
 def _series(
-    ser: Element, kind: str, group: Element, look: Look, number: int, labels: Labels | None
+    ser: Element, kind: str, group: Element, look: Look, number: int, usual: Labels | None
 ) -> Series:
     held = child(ser, "yVal") if kind in ("scatter", "bubble") else child(ser, "val")
     values, code = _values(held)
@@ -176,8 +184,11 @@ def _series(
         is_filled=not is_unfilled(properties) or is_line,
         marker=marker,
         is_smooth=is_on(ser, "smooth"),
-        labels=_labels(own) if own is not None else labels,
+        labels=labels(own) if own is not None else usual,
+        point_labels=tuple(point_labels(own)),
+        label_cells=label_cells(ser),
         code=code,
+        x_code=_values(child(ser, "xVal"))[1],
     )
 
 
@@ -219,28 +230,22 @@ def _point_colors(ser: Element, theme: Theme) -> Iterator[tuple[int, str]]:
             yield int(at), color
 
 
-def _labels(element: Element | None) -> Labels | None:
-    if element is None or is_on(element, "delete"):
-        return None
-    code = child(element, "numFmt")
-    linked = code is None or code.get("sourceLinked") in ("1", "true")
-    found = Labels(
-        value=is_on(element, "showVal"),
-        percent=is_on(element, "showPercent"),
-        category=is_on(element, "showCatName"),
-        series=is_on(element, "showSerName"),
-        code=None if linked or code is None else code.get("formatCode"),
-    )
-    return found if found.value or found.percent or found.category or found.series else None
+def _blanks(chart: Element | None) -> str:
+    """Return how points without a value are drawn; programs that do not say it mean a gap."""
+    said = child(chart, "dispBlanksAs")
+    return "gap" if said is None else said.get("val") or "zero"
 
 
-def _categories(found: list[Element], look: Look) -> tuple[str, ...]:
-    """Return the categories of the first series that has some; outer levels first."""
+def _categories(found: list[Element], look: Look, code: str | None) -> tuple[str, ...]:
+    """Return the categories of the first series that has some; outer levels first.
+
+    Numbers and dates have the format of their axis where it has one of its own.
+    """
     for ser in (ser for group in found for ser in group.findall(c("ser"))):
         holder = child(ser, "cat")
         held = reference.read(holder)
         if held is not None and held.points and any(held.points):
-            return _names(held.kind, held.points, held.format_code, look.show)
+            return _names(held.kind, held.points, code or held.format_code, look.show)
         literal = child(holder, "strLit")
         if literal is not None:
             return tuple(str(v.text or "") for v in literal.iter(c("v")))
@@ -316,8 +321,25 @@ def _missing(root: Element, found: list[Element]) -> Iterator[str]:
         yield "a chart in three dimensions is drawn flat"
     if any(local(group) == "ofPieChart" for group in found):
         yield "a pie of a pie is drawn as one pie"
+    fills = (item for holder in root.iter(c("spPr")) for item in holder)
+    if any(local(item) in _FILLS for item in fills):
+        yield "gradients, patterns and pictures in a chart are drawn as one colour"
+    series = [ser for group in found for ser in group.findall(c("ser"))]
+    if "dateAx" in names and any(map(_is_uneven, series)):
+        yield "dates along an axis stand side by side, not as far apart as they are"
     if "dispUnits" in names:
         yield "the units of an axis (thousands, millions) are not drawn"
+
+
+def _is_uneven(ser: Element) -> bool:
+    """Whether dates of a series are not a day, or about a month, or about a year apart."""
+    held = reference.read(child(ser, "cat"))
+    days = [_float(one) for one in held.points[0]] if held and held.points else []
+    known = [day for day in days if day is not None]
+    if held is None or held.kind != "number" or len(known) < 3:
+        return False
+    steps = [after - before for before, after in pairwise(known)]
+    return min(steps) <= 0 or max(steps) > 1.2 * min(steps)
 
 
 def _dressed(root: Element, look: Look, data: ChartData) -> ChartData:

@@ -117,6 +117,20 @@ def beside(
         yield _bold(side.lettering).turned(title, x + out * far, middle, -90)
 
 
+def above(rect: Rect, side: Side, shares: Sequence[float]) -> Iterator[Figure]:
+    """Yield an axis over the plot, its texts at their shares of the width."""
+    if side.axis.is_shown:
+        yield Path(steps=(("M", rect.x, rect.y), ("L", rect.right, rect.y)), stroke=_LINE)
+        for text, share in list(zip(side.texts, shares, strict=False))[:: side.every]:
+            if side.axis.has_labels:
+                middle = rect.y - _ROOM - side.lettering.height / 2 + 2
+                yield side.lettering.centered(text, rect.x + share * rect.width, middle)
+    if side.axis.title:
+        y = rect.y - side.room(is_beside=False) + side.lettering.height / 2
+        title = " ".join(side.axis.title.split())
+        yield _bold(side.lettering).centered(title, rect.x + rect.width / 2, y)
+
+
 def below(rect: Rect, side: Side, shares: Sequence[float], base: float) -> Iterator[Figure]:
     """Yield an axis under the plot; its line stands at `base`, its texts at the bottom."""
     if side.axis.is_shown:

@@ -29,7 +29,10 @@ def bars(
             yield box
             shown = _said(data, plot, series, at, show)
             if shown:
-                written.append(_label(plot, plane, box, shown, lettering, span[1] >= span[0]))
+                labels = series.labels_at(at)
+                where = labels.position if labels is not None else None
+                is_up = (span[1] >= span[0]) is not plane.scale.is_reversed
+                written.append(_label(_where(plot, where), plane, box, shown, lettering, is_up))
     yield from written
 
 
@@ -54,21 +57,32 @@ def _box(
 
 def _said(data: ChartData, plot: Plot, series: Series, at: int, show: Show) -> str | None:
     value = series.values[at] if at < len(series.values) else None
-    if series.labels is None or value is None:
+    labels = series.labels_at(at)
+    if labels is None or value is None:
         return None
-    return label_text(data, plot, series, at, (show(value, series.labels.code or series.code),))
+    return label_text(data, plot, series, at, (show(value, labels.code or series.code),))
+
+
+def _where(plot: Plot, said: str | None) -> str:
+    """Return where labels stand: as said, else beyond the end, or in the middle of a stack."""
+    if said in ("ctr", "inEnd", "inBase"):
+        return said
+    return "outEnd" if plot.stacking == "none" else "ctr"
 
 
 def _label(
-    plot: Plot, plane: Plane, box: Box, text: str, lettering: Lettering, is_up: bool
+    where: str, plane: Plane, box: Box, text: str, lettering: Lettering, is_up: bool
 ) -> Figure:
     middle = (box.x + box.width / 2, box.y + box.height / 2)
-    if plot.stacking != "none":
+    if where == "ctr":
         return lettering.centered(text, *middle)
-    room = lettering.height / 2 + 2
+    out = 1 if where == "outEnd" else -1
+    is_far = is_up is not (where == "inBase")  # at the right or upper side of the box
     if plane.is_lying:
-        half = lettering.width(text) / 2 + 3
-        return lettering.centered(
-            text, box.x + box.width + half if is_up else box.x - half, middle[1]
-        )
-    return lettering.centered(text, middle[0], box.y - room if is_up else box.y + box.height + room)
+        half = (lettering.width(text) / 2 + 3) * out
+        x = box.x + box.width + half if is_far else box.x - half
+        return lettering.centered(text, x, middle[1])
+    room = (lettering.height / 2 + 2) * out
+    return lettering.centered(
+        text, middle[0], box.y - room if is_far else box.y + box.height + room
+    )

@@ -24,7 +24,10 @@ class Labels:
     percent: bool = False
     category: bool = False
     series: bool = False
+    cells: bool = False  # what stands in cells chosen for the labels
     code: str | None = None
+    text: str | None = None  # words of its own
+    position: str | None = None  # ctr, inEnd, inBase, outEnd, t, b, l, r
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +46,14 @@ class Series:
     marker: str | None = None  # circle, square, diamond, triangle; None: no marks
     is_smooth: bool = False
     labels: Labels | None = None
+    point_labels: tuple[tuple[int, Labels | None], ...] = ()  # of points with a label of their own
+    label_cells: tuple[str, ...] = ()
     code: str = "General"
+    x_code: str = "General"
+
+    def labels_at(self, at: int) -> Labels | None:
+        """What stands at one point."""
+        return dict(self.point_labels).get(at, self.labels)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

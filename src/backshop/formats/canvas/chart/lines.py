@@ -99,14 +99,30 @@ def _drawn(
     for at, point in kept:
         text = _said(data, plot, series, at, show)
         if point is not None and text:
-            yield lettering.centered(text, point[0], point[1] - lettering.height / 2 - 5)
+            labels = series.labels_at(at)
+            yield _label(lettering, text, point, labels.position if labels is not None else None)
+
+
+def _label(lettering: Lettering, text: str, point: Point, where: str | None) -> Figure:
+    """Return a label above its point, or where its chart wants it."""
+    x, y = point
+    away = lettering.width(text) / 2 + 7
+    if where == "r" or where == "l":
+        return lettering.centered(text, x + away if where == "r" else x - away, y)
+    up = {"ctr": 0, "b": -1}.get(where or "t", 1)
+    return lettering.centered(text, x, y - up * (lettering.height / 2 + 5))
 
 
 def _said(data: ChartData, plot: Plot, series: Series, at: int, show: Show) -> str | None:
     value = series.values[at] if at < len(series.values) else None
-    if series.labels is None or value is None:
+    labels = series.labels_at(at)
+    if labels is None or value is None:
         return None
-    return label_text(data, plot, series, at, (show(value, series.labels.code or series.code),))
+    shown = [show(value, labels.code or series.code)]
+    if plot.kind == "scatter":
+        x = series.xs[at] if at < len(series.xs) else at + 1.0
+        shown += ["", "" if x is None else show(x, series.x_code)]
+    return label_text(data, plot, series, at, shown)
 
 
 def _runs(points: list[tuple[int, Point | None]]) -> Iterator[list[Point]]:

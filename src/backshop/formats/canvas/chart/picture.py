@@ -125,9 +125,14 @@ def _cartesian(data: ChartData, room: Rect, show: Show) -> Iterator[Figure]:
             left=sides.x.room(is_beside=True),
             bottom=sides.y.room(is_beside=False),
             right=12.0,
-            top=4.0,
+            top=sides.second.room(is_beside=False) if sides.second else 4.0,
         )
-        sides = replace(sides, x=_thinned(sides.x, rect.height, count))
+        sides = replace(
+            sides,
+            x=_thinned(sides.x, rect.height, count),
+            y=_spread(sides.y, rect.width),
+            second=_spread(sides.second, rect.width) if sides.second else None,
+        )
     else:
         right = sides.second.room(is_beside=True) if sides.second else 12.0
         left = sides.y.room(is_beside=True)
@@ -164,7 +169,7 @@ def _sides(data: ChartData, scales: _Scales, show: Show, count: int) -> _Sides:
     lettering = axes.small(data)
     first = next((plot for plot in data.plots if not plot.is_second), data.plots[0])
     if scales.across is not None:
-        texts = _numbers(scales.across, data.x, "General", show)
+        texts = _numbers(scales.across, data.x, first.series[0].x_code, show)
     else:
         names = data.categories or tuple(str(at + 1) for at in range(count))
         texts = tuple(" ".join(name[:_LONGEST].split()) for name in names)
@@ -186,6 +191,12 @@ def _values(axis: Axis, found: Scale, plot: Plot, show: Show) -> tuple[str, ...]
 
 def _numbers(found: Scale, axis: Axis, code: str, show: Show) -> tuple[str, ...]:
     return tuple(show(tick, axis.code or code) for tick in found.ticks)
+
+
+def _spread(side: axes.Side, length: float) -> axes.Side:
+    """Return the numbers under bars, so few that they do not meet."""
+    step = length / max(1, len(side.texts) - 1)
+    return replace(side, every=max(1, math.ceil((side.wide + 4) / max(step, 0.1))))
 
 
 def _thinned(side: axes.Side, length: float, count: int) -> axes.Side:
@@ -255,6 +266,9 @@ def _around(plane: Plane, sides: _Sides, scales: _Scales) -> Iterator[Figure]:
     if plane.is_lying:
         yield from axes.below(rect, sides.y, ticks, rect.bottom)
         yield from axes.beside(rect, sides.x, places)
+        if sides.second is not None and scales.second is not None:
+            others = [scales.second.part(tick) for tick in scales.second.ticks]
+            yield from axes.above(rect, sides.second, others)
         return
     if scales.across is not None:
         places = [scales.across.part(tick) for tick in scales.across.ticks]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
-from ..figure import Figure, Oval, Path, Stroke
+from ..figure import Figure, Oval, Path, Stroke, Text
 from .data import ChartData, Plot, Rect, Series, Show
 from .lettering import Lettering
 from .plane import label_text, palette_color
@@ -17,26 +18,26 @@ _MOST = 500  # slices
 def pies(data: ChartData, plot: Plot, rect: Rect, show: Show) -> Iterator[Figure]:
     """Yield the slices of a pie, or the rings of a doughnut from inside out."""
     rings = plot.series if plot.kind == "doughnut" else plot.series[:1]
-    has_outer = any(one.labels is not None for one in rings) and plot.kind == "pie"
+    has_outer = any(one.labels or one.point_labels for one in rings) and plot.kind == "pie"
     radius = max(
         4.0, min(rect.width, rect.height) / 2 - (Lettering.of(data).height + 6) * has_outer
     )
-    middle = (rect.x + rect.width / 2, rect.y + rect.height / 2)
     inner = radius * plot.hole if plot.kind == "doughnut" else 0.0
     thick = (radius - inner) / max(1, len(rings))
     for number, series in enumerate(rings):
         near = inner + number * thick
-        yield from _ring(data, plot, series, middle, (near, near + thick), show)
+        yield from _ring(data, plot, series, rect, (near, near + thick), show)
 
 
 def _ring(
     data: ChartData,
     plot: Plot,
     series: Series,
-    middle: tuple[float, float],
+    room: Rect,
     radii: tuple[float, float],
     show: Show,
 ) -> Iterator[Figure]:
+    middle = (room.x + room.width / 2, room.y + room.height / 2)
     values = [abs(value or 0.0) for value in series.values[:_MOST]]
     whole = sum(values)
     turn = plot.first_angle
@@ -48,12 +49,15 @@ def _ring(
         if share:
             yield _slice(middle, radii, turn, 360 * share, color)
         own = series.values[at]
-        if series.labels is not None and own is not None and share:
-            code = series.labels.code or series.code
-            shown = (show(own, code), show(share, "0%"))
+        labels = series.labels_at(at)
+        if labels is not None and own is not None and share:
+            percent = labels.code if labels.code and not labels.value else "0%"
+            shown = (show(own, labels.code or series.code), show(share, percent))
             text = label_text(data, plot, series, at, shown)
             if text:
-                written.append(_label(lettering, text, middle, radii, turn + 180 * share))
+                where = labels.position
+                label = _label(lettering, text, middle, radii, turn + 180 * share, where)
+                written.append(_inside(label, lettering.width(text), room))
         turn += 360 * share
     yield from written
 
@@ -72,13 +76,20 @@ def _label(
     middle: tuple[float, float],
     radii: tuple[float, float],
     angle: float,
-) -> Figure:
-    is_ring = radii[0] > 0
-    away = sum(radii) / 2 if is_ring else radii[1] + lettering.height * 0.7
-    x, y = _at(middle, away, angle)
-    if not is_ring:
-        x += math.sin(math.radians(angle)) * lettering.width(text) / 2
+    where: str | None,
+) -> Text:
+    if radii[0] > 0 or where == "ctr":
+        return lettering.centered(text, *_at(middle, sum(radii) / 2, angle))
+    out = -1 if where == "inEnd" else 1
+    x, y = _at(middle, radii[1] + out * lettering.height * 0.7, angle)
+    x += out * math.sin(math.radians(angle)) * lettering.width(text) / 2
     return lettering.centered(text, x, y)
+
+
+def _inside(label: Text, width: float, room: Rect) -> Text:
+    """Return a label within the room of the chart, as far as that is wide enough."""
+    least, most = room.x + width / 2, room.right - width / 2
+    return replace(label, x=min(max(label.x, least), most) if least < most else label.x)
 
 
 def _at(middle: tuple[float, float], radius: float, angle: float) -> tuple[float, float]:

@@ -118,13 +118,21 @@ def stride(count: int) -> int:
 def label_text(
     data: ChartData, plot: Plot, series: Series, at: int, shown: Sequence[str]
 ) -> str | None:
-    """Return what stands at a point: its series, category, value and share, as far as wanted."""
-    labels = series.labels
+    """Return what stands at a point: its series, category, value and share, as far as wanted.
+
+    `shown` are the value, the share and what stands for the category, each where there is one.
+    """
+    labels = series.labels_at(at)
     value = _value(series, at)
     if labels is None or value is None:
         return None
+    if labels.text is not None:
+        return labels.text or None
     category = data.categories[at] if at < len(data.categories) else str(at + 1)
+    if len(shown) > 2:
+        category = shown[2]
     wanted = (
+        (labels.cells, series.label_cells[at] if at < len(series.label_cells) else ""),
         (labels.series, series.name),
         (labels.category, category),
         (labels.value, shown[0]),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from functools import partial
 
 from backshop.formats.canvas.chart.data import Rect
 from backshop.formats.canvas.chart.picture import broken_picture, chart_picture
@@ -10,7 +10,9 @@ from backshop.formats.canvas.face import face
 from backshop.formats.canvas.figure import Box, Figure, Group, Stroke
 from backshop.formats.canvas.text_block import Run, lines
 from backshop.formats.chart.shown import Look, chart_data
+from backshop.formats.chart.vocabulary import is_on
 from backshop.formats.errors import FormatError
+from backshop.formats.figure.display import display
 from backshop.formats.package.drawing import drawn_parts
 
 from ..deck import Deck, Slide
@@ -20,8 +22,6 @@ from .ink import Ink
 
 Spot = tuple[float, float, float, float]
 _LINES_MAX = 60
-_FORMAT = re.compile(r'((?:"[^"]*"|[^#0.,%"])*)([#0,]*)(?:\.([0#]+))?(%?)(.*)', re.DOTALL)
-_UNSAID = re.compile(r'\[\$([^\]-]*)[^\]]*\]|\[[^\]]*\]|_.|\*.|[\\"]')
 
 
 def chart_figures(
@@ -35,7 +35,6 @@ def chart_figures(
         return said_in_frame(spot, [])
     colours = {name: f"#{code.lower()}" for name, code in theme.colours.items() if code}
     name = theme.fonts.get("+mn-lt") or "Calibri"
-    look = Look(theme=colours, face_name=name, show=shown, is_framed=False)
     try:
         root = deck.trees.root(parts[0]) if parts else None
     except FormatError:
@@ -43,26 +42,12 @@ def chart_figures(
     if root is None:
         made = broken_picture(rect, "a chart that cannot be read")
     else:
-        made = chart_picture(chart_data(root, look), rect, shown)
+        show = partial(display, date_1904=is_on(root, "date1904"))
+        look = Look(theme=colours, face_name=name, show=show, is_framed=False)
+        made = chart_picture(chart_data(root, look), rect, show)
     for words in made.missing:
         ink.note(words)
     return list(made.figures)
-
-
-def shown(value: float, code: str) -> str:
-    """Return a number by the plain part of its format: places, thousands, percent, what is around.
-
-    Dates and fractions are shown as the numbers they are.
-    """
-    first = _UNSAID.sub(lambda found: found[1] or "", (code or "General").split(";")[0]).strip()
-    match = _FORMAT.fullmatch(first)
-    if "general" in first.lower() or match is None or not match[2] or re.search("[dmyhs]", first):
-        return f"{value:.10g}"
-    before, whole, places, percent, after = match.groups()
-    number = value * 100 if percent else value
-    text = f"{number:{',' if ',' in whole else ''}.{len(places or '')}f}"
-    sign, text = ("-", text[1:]) if text.startswith("-") else ("", text)
-    return f"{sign}{before}{text}{percent}{after}"
 
 
 def said_in_frame(spot: Spot, texts: list[str]) -> list[Figure]:

@@ -12,14 +12,10 @@ from backshop.base.place import Place
 from backshop.formats.canvas.bitmap import bitmap
 from backshop.formats.canvas.chart.data import Rect
 from backshop.formats.canvas.chart.picture import broken_picture, chart_picture
-from backshop.formats.canvas.face import face
 from backshop.formats.canvas.figure import Box, Figure, Frame, Group, Picture, Stroke
-from backshop.formats.canvas.text_block import Run, lines
 from backshop.formats.chart.facts import facts
 from backshop.formats.chart.shown import Look, chart_data
 from backshop.formats.errors import FormatError
-from backshop.formats.package.drawing_color import is_unfilled, solid_fill
-from backshop.formats.package.drawing_text import P, paragraph_text
 from backshop.formats.package.guard import Element
 from backshop.formats.package.xml_tree import loosened
 from backshop.formats.place import spelled
@@ -30,12 +26,15 @@ from ..drawing.cell_size import EMU
 from ..drawing.chart_cache import Caches, range_of
 from ..drawing.drawing_part import PICTURE, DrawingPart, Drawn, drawing_parts, drawn_on
 from ..syntax.address import MAX_COL, MAX_ROW, Area, cell_name
+from .sheet_shape import shape_figures
 
 _MOST_DRAWN = 60  # of charts and of pictures in one window
 _CELLS_READ = 4 * limits.CHART_MAX_CELLS  # for all charts of a window
 _MOST_PX = 8_000.0
 _WHOLE_PAGE = (960.0, 640.0)
 _THIN = Stroke(color="#bfbfbf", width=1.0)
+
+OBJECTS = "controls and other objects on the sheet are not drawn"
 
 Corner = tuple[int, float, int, float]  # row, pixels in it, column, pixels in it, from 0
 
@@ -202,52 +201,17 @@ class Placed:
         yield from _turned(pic, rect, (shown,))
 
     def _shape(self, anchor: Element, rect: Rect) -> Iterator[Figure]:
-        """Yield a box with its text; other shapes are drawn as boxes too, and named."""
+        """Yield a shape with its text, and keep where it stands."""
         shape = next((one for one in anchor.iter("{*}sp", "{*}cxnSp", "{*}grpSp")), None)
         if shape is None:
-            self.missing.append("controls and other objects on the sheet are not drawn")
+            self.missing.append(OBJECTS)
             return
-        kind = next((one.get("prst") or "" for one in shape.iter("{*}prstGeom")), "")
-        if local(shape) != "sp" or kind not in ("rect", "", "roundRect", "flowChartProcess"):
-            self.missing.append("shapes on the sheet are drawn as boxes with their text")
         corner = _corner(child(anchor, "from"))
         where = None if corner is None else cell_name(corner[0] + 1, corner[2] + 1)
         named = next(shape.iter("{*}cNvPr"), None)
         label = (named.get("name") or "") if named is not None else ""
         self._frame("shape", Place(sheet=self.sheet.name, range=where), rect, label)
-        properties = child(shape, "spPr")
-        line = child(properties, "ln")
-        color = solid_fill(line, self.look.theme) or "#7f7f7f"
-        fill = solid_fill(properties, self.look.theme)
-        if fill is None and child(shape, "style") is not None and not is_unfilled(properties):
-            fill = self.look.theme.get("accent1")
-        yield Box(
-            x=rect.x,
-            y=rect.y,
-            width=rect.width,
-            height=rect.height,
-            fill=fill,
-            stroke=None if is_unfilled(line) else Stroke(color=color, width=1.0),
-        )
-        yield from self._words(shape, rect)
-
-    def _words(self, shape: Element, rect: Rect) -> Iterator[Figure]:
-        body = child(shape, "txBody")
-        runs = []
-        for paragraph in body.iter(P) if body is not None else ():
-            size = next((one.get("sz") or "" for one in paragraph.iter("{*}rPr")), "")
-            px = int(size) / 75 if size.isdigit() and 100 <= int(size) <= 40_000 else 14.67
-            fills = [solid_fill(one, self.look.theme) for one in paragraph.iter("{*}rPr")]
-            color = next((fill for fill in fills if fill), "#000000")
-            text = paragraph_text(paragraph) + "\n"
-            runs.append(Run(text=text, face=face(self.look.face_name), size=px, color=color))
-        figures: list[Figure] = []
-        y = rect.y + 4
-        for line in lines(runs, max(rect.width - 16, 10.0)) if runs else ():
-            figures += line.figures(rect.x + 8, y + line.ascent)
-            y += line.height
-        if figures:
-            yield Group(figures=tuple(figures), clip=(rect.x, rect.y, rect.width, rect.height))
+        yield from shape_figures(shape, rect, self.look, self.missing)
 
 
 def reaches(

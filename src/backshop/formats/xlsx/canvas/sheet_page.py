@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -44,7 +45,7 @@ from .condition import Conditions, Outcome
 from .content import Content, Contents
 from .edge_line import EdgeLines
 from .lattice import Lattice, Measures, lattice, number, row_pixels
-from .placed import Placed, Places, reaches, whole_page
+from .placed import OBJECTS, Placed, Places, reaches, whole_page
 from .table_look import TableLooks
 
 _GRID = Stroke(color="#dadcdd", width=1.0)
@@ -54,6 +55,7 @@ _HEAD_HEIGHT = 20.0
 _LEAST_ROWS, _LEAST_COLUMNS = 12, 6  # a small sheet is shown with some empty cells around it
 _RUN_OVER = 12  # columns that are added for text beyond the last one
 _NOTE = "#d13438"
+_OBJECT = re.compile(rb"ObjectType\s*=\s*[\"'](\w+)")
 _ROWS_ABOVE = 4_096  # that a drawing may begin above the window
 
 
@@ -177,6 +179,7 @@ class _Painter:
         usual = self.looks.of(0)
         name = str(self.table.whole(0).get("font_name") or "")
         self.measures = Measures.of(self.frame, usual.face, usual.size, name)
+        self.has_picture_values = False
         self.row_styles: dict[int, int] = {}
         self.said_heights: dict[int, float] = {}
         self.cells = self._read()
@@ -197,6 +200,7 @@ class _Painter:
         for row in self.size.rows(self.xml, area.row1, area.row2):
             self._row(row.number, attributes(self.xml.data[row.start : row.inner]))
             for raw in self.xml.cells(row, area.col1, area.col2):
+                self.has_picture_values |= raw.kind == "e" and self._is_picture(raw)
                 look = tables.dressed(raw.row, raw.col, self.looks.of(raw.style))
                 content = contents.of(raw, look)
                 waiting += content.is_waiting
@@ -223,6 +227,15 @@ class _Painter:
             )
         self.missing += [*sorted(rules.missing), *sorted(tables.missing)]
         return found
+
+    def _is_picture(self, raw: RawCell) -> bool:
+        """Whether an error stands for a picture in its cell, as programs store it."""
+        tag = self.xml.data[raw.start : self.xml.data.index(b">", raw.start)]
+        return b"vm" in attributes(tag) and self._has_pictures
+
+    @cached_property
+    def _has_pictures(self) -> bool:
+        return self.book.package.find("xl/richData/richValueRel.xml") is not None
 
     def _met(self, rules: Conditions, raw: RawCell, look: CellLook, content: Content) -> _Cell:
         outcome = rules.outcome(raw.row, raw.col, content.value, look) if rules.rules else None
@@ -617,8 +630,17 @@ class _Painter:
             self.missing.append("sparklines are not drawn")
         if child(root, "picture") is not None:
             self.missing.append("the picture behind the cells is not drawn")
-        if children(child(root, "controls"), "control") or child(root, "oleObjects") is not None:
-            self.missing.append("controls and other objects on the sheet are not drawn")
+        has_objects = child(root, "oleObjects") is not None or self._has_controls()
+        if children(child(root, "controls"), "control") or has_objects:
+            self.missing.append(OBJECTS)
+        if self.has_picture_values:
+            self.missing.append("pictures in cells are not drawn, their cells show an error")
+
+    def _has_controls(self) -> bool:
+        """Whether older drawings of the sheet hold anything but notes."""
+        parts = self.book.sheet_rels(self.sheet, "vmlDrawing")
+        kinds = {kind for part in parts for kind in _OBJECT.findall(self.book.package.read(part))}
+        return bool(kinds - {b"Note"})
 
 
 def _head(text: str, x: float, middle: float, look: Face) -> Figure:
