@@ -67,6 +67,25 @@ def test_every_slide_has_its_own_page_hidden_ones_too(tmp_path, formats):
     assert caught.value.reason == "bad_index"
 
 
+@pytest.mark.rule("F29.7")
+def test_a_hidden_sheet_has_no_page_and_shifts_none(tmp_path, formats):
+    from openpyxl import Workbook
+    from openpyxl.styles import PatternFill
+
+    book = Workbook()
+    sheets = [book.active, book.create_sheet("kept back"), book.create_sheet("last")]
+    for sheet, fill in zip(sheets, ("FF0000", "00FF00", "0000FF"), strict=True):
+        sheet["A1"].fill = PatternFill("solid", fgColor=fill)
+    sheets[1].sheet_state = "hidden"
+    book.save(tmp_path / "a.xlsx")
+
+    pictures = [drawn(formats, file_source(tmp_path / "a.xlsx"), index) for index in range(2)]
+
+    assert [count for _, count in pictures] == [2, 2]
+    assert (255, 0, 0) in colours(pictures[0][0])
+    assert (0, 0, 255) in colours(pictures[1][0])
+
+
 def show_slides(path: Path, fills: list[str]):
     """Return a deck with one coloured rectangle on each slide."""
     from pptx import Presentation

@@ -152,6 +152,35 @@ def test_a_document_is_shown_by_its_pages_where_libreoffice_draws_them(tmp_path,
     assert log.read_text() == "run\n" * 2  # each was asked once
 
 
+@pytest.mark.rule("F29.7")
+def test_a_page_is_that_of_a_sheet_which_is_shown(tmp_path):
+    book = openpyxl.Workbook()
+    book.create_sheet("kept back").sheet_state = "hidden"
+    book.create_sheet("last")
+    colours = [(255, 0, 0), (0, 255, 0), (0, 0, 255)]
+    pages = [Image.new("RGB", (60, 60), colour) for colour in colours]
+    pages[0].save(tmp_path / "all", "PDF", save_all=True, append_images=pages[1:])
+    pages[0].save(tmp_path / "shown", "PDF", save_all=True, append_images=pages[2:])
+    file = source(tmp_path, "a.xlsx", packed(book))
+
+    found = {}
+    for name in ("all", "shown"):  # with the hidden sheet, and by a LibreOffice without it
+        soffice = program(tmp_path, PRINTS_PDF, pdf=str(tmp_path / name), log=str(tmp_path / "log"))
+        with Formats(cache=tmp_path / f"{name}-kept", renderer=soffice, plugins={}) as formats:
+            drawn = [formats.render_page(file, index) for index in range(2)]
+            with pytest.raises(FormatError) as caught:
+                formats.render_page(file, 2)
+        assert caught.value.reason == "bad_index"
+        pictures = [Image.open(BytesIO(one.image or b"")).convert("RGB") for one in drawn]
+        middles = [one.getpixel((one.width // 2, one.height // 2)) for one in pictures]
+        found[name] = (
+            [one.page_count for one in drawn],
+            [max(range(3), key=m.__getitem__) for m in middles],
+        )
+
+    assert found == {name: ([2, 2], [0, 2]) for name in ("all", "shown")}
+
+
 @pytest.mark.rule("F29.11", "F29.7")
 def test_a_long_sheet_is_drawn_in_pieces_and_what_is_left_out_is_said(tmp_path):
     book = source(tmp_path, "a.xlsx", packed(openpyxl.Workbook()))

@@ -413,6 +413,24 @@ def test_a_long_sheet_is_shown_by_its_name_in_parts_and_what_is_left_out_is_said
         assert "LibreOffice draws the beginning of a sheet this long" in page
 
 
+@pytest.mark.rule("U4.3")
+def test_no_page_has_the_name_of_a_sheet_where_they_are_not_as_many(tmp_path):
+    soffice = program(tmp_path, PRINTS_PDF, pdf=str(tmp_path / "one"), log=str(tmp_path / "log"))
+    (tmp_path / "one").write_bytes(TALL.replace(b"%d", b"1050"))
+    with serving(tmp_path / "home", settings={"formats.renderer_path": soffice}) as own:
+        bench = own.bench("Two")
+        sheets = [{"op": "ensure_sheet", "sheet": name} for name in ("Ledger", "Rates")]
+        Drafting(own, bench).use("xlsx_operations", path="l.xlsx", operations=sheets)
+        own.call("DraftPublish", workbench_id=bench)
+        fill = {"op": "set_cells", "sheet": "Ledger", "cells": [{"cell": "A1", "value": 2}]}
+        Drafting(own, bench).use("xlsx_operations", path="l.xlsx", operations=[fill])
+        with own.client() as client:
+            reviewed = client.get(f"/bench/{bench}/review?file=l.xlsx&as=pages").text
+
+    assert "/preview/DRAFT/0/" in reviewed
+    assert "Sheet “" not in reviewed
+
+
 @pytest.mark.rule("F43.55", "U6.22", "U7.2")
 def test_a_table_of_a_document_breaks_long_words_and_scrolls_where_it_is_wider(served, new_page):
     from docx import Document

@@ -16,24 +16,25 @@ _PAGES = re.compile(rb"/Type/Page/Parent.*?/MediaBox\[[^\]]*\](?:\s*/UserUnit (\
 
 
 def render_piece(
-    source: Source, page_index: int, scale: float, piece_index: int
+    source: Source, page_index: int, scale: float, piece_index: int, shown: tuple[bool, ...]
 ) -> tuple[bytes, int, bool, int, bool]:
     """Return a piece of a page as PNG, the page count, whether it had to be made smaller, how many
     pieces the page has, and whether LibreOffice left its end empty.
 
-    Pieces count from 0, across, then down. LibreOffice draws about the first thousand rows of a
-    sheet: there is no piece of what is empty below them.
+    Pages are those of sheets that are shown, of which `shown` has one for each sheet. Pieces count
+    from 0, across, then down. LibreOffice draws about the first thousand rows of a sheet: there is
+    no piece of what is empty below them.
 
     Raises:
         FormatError: `bad_index`.
     """
     with opened(source) as document:
-        count = len(document)
-        require_index(page_index, count, "pages")
-        page = document[page_index]
-        wanted = (
-            _unit(source, page_index, count) * 96 / 72
-        )  # pixels of a screen for one of the page
+        places = _places(len(document), shown)
+        require_index(page_index, len(places), "pages")
+        place = places[page_index]
+        page = document[place]
+        unit = _unit(source, place, len(document))
+        wanted = unit * 96 / 72  # pixels of a screen for one of the page
         width, height = (side * wanted for side in page.get_size())
         drawn = _bottom(page) * wanted
         columns = max(1, round(width / _PIECE_WIDTH))
@@ -48,7 +49,14 @@ def render_piece(
         ]  # what is cut off: left, below, right, above
         longest = max(across[1] - across[0], down[1] - down[0], 1.0) / wanted
         image, is_smaller = drawn_within(page, scale * wanted, longest, tuple(box))
-        return image, count, is_smaller, rows * columns, height - drawn > _REST
+        return image, len(places), is_smaller, rows * columns, height - drawn > _REST
+
+
+def _places(count: int, shown: tuple[bool, ...]) -> list[int]:
+    """Return which pages are those of sheets that are shown: LibreOffice draws hidden ones too."""
+    if count != len(shown):
+        return list(range(count))
+    return [place for place, is_shown in enumerate(shown) if is_shown]
 
 
 def _unit(source: Source, page_index: int, count: int) -> int:

@@ -197,7 +197,8 @@ class Renderer:
                 if piece is None:
                     return self._draw(pages, f"{HERE}pdf.document", name, page_index, scale)
                 kept = _picture(name, page_index, scale, piece)
-                about = (pages, page_index, scale, piece)
+                shown = self._do.read_call(f"{HERE}xlsx", "shown_sheets", source)
+                about = (pages, page_index, scale, piece, shown)
                 return self._drawn(kept, f"{HERE}pdf.sheet_page", "render_piece", *about)
             except FormatError as error:
                 if error.reason == "bad_index":
@@ -287,7 +288,7 @@ def _drawing_name(source: Source, function: str, args: tuple[object, ...]) -> st
 
 
 def _picture(name: str, page_index: int, scale: float, piece: int | None = None) -> str:
-    part = "" if piece is None else f"-piece{piece}"
+    part = "" if piece is None else f"-part{piece}"
     return f"{name}-{page_index}-{scale:.2f}{part}"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .canvas.answer import draw_sheet, draw_sheet_png, view_sheet
 from .edit.application import apply_ops
-from .map import get_info, get_map
+from .map import get_info, get_map, shown_sheets
 from .passage import passages
 from .read import read
 from .review.grid import diff_cells, diff_window, extract_grid, extract_lines
@@ -36,5 +36,6 @@ __all__ = [
     "require_place",
     "review_notes",
     "separate",
+    "shown_sheets",
     "view_sheet",
 ]

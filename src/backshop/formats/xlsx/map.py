@@ -74,6 +74,11 @@ def get_info(source: Source) -> JsonObject:
     return {"sheets": sheets}
 
 
+def shown_sheets(source: Source) -> tuple[bool, ...]:
+    """Return of each sheet, in the order of the tabs, whether it is shown."""
+    return tuple(sheet.state == "visible" for sheet in open_book(source).sheets)
+
+
 def security(package: Package) -> dict[str, Json]:
     """Return what in a package could reach outside; keys present only when true (F4.4)."""
     names = [name.lower() for name in package.names]

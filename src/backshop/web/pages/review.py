@@ -434,6 +434,8 @@ def _pages(visit: Visit, entry: ChangeEntry) -> dict[str, Any]:
     index = min(first if asked is None else asked, len(pairs) - 1)
     pair = pairs[index]
     found = _two_pictures(visit, entry, index, pair["index_before"], pair["index_after"])
+    if entry.file_kind == "xlsx" and not _fits(found, pairs):
+        return _two_pictures(visit, entry, index, index, index)
     what = {"pptx": "slide", "xlsx": "sheet"}.get(entry.file_kind, "page")
     return {**found, "pages": len(pairs), "pair": {**pair, "what": what}, "diff": told}
 
@@ -450,6 +452,16 @@ def _paired(visit: Visit, entry: ChangeEntry) -> tuple[Diff | None, Sequence[Map
         case Parts(listed=pairs) | TextDiff(pages=pairs):
             return found, pairs or ()
     return found, ()
+
+
+def _fits(found: Mapping[str, Any], pairs: Sequence[Mapping[str, Any]]) -> bool:
+    """Say whether there are as many pages as sheets that are shown: else no page has a name."""
+    return all(
+        side is None
+        or side.preview_unavailable
+        or side.page_count == sum(one[f"index_{name}"] is not None for one in pairs)
+        for name, side in found.get("sides", {}).items()
+    )
 
 
 def _image(visit: Visit, entry: ChangeEntry) -> dict[str, Any]:
