@@ -15,6 +15,9 @@ from tests.web.accessible import violations
 from tests.web.browsing import Served, serving
 from tests.web.drafts import Drafting
 
+from backshop.web.preparation import prepare
+from backshop.web.site import Site
+
 # Writes a page for each slide, with a line of text at the same place on each.
 PRINTS_SLIDES = """#!{python}
 import json, pathlib, re, sys, zipfile
@@ -33,6 +36,7 @@ for at in range(count):
     parts.append(f"<</Length {{len(text)}}>>stream\\n{{text}}\\nendstream")
 body = "".join(f"{{at}} 0 obj{{part}} endobj\\n" for at, part in enumerate(parts, 1))
 (out / "page.pdf").write_text(f"%PDF-1.4\\n{{body}}trailer<</Root 1 0 R>>\\n")
+pathlib.Path({wish!r}).with_name("runs").open("a").write("run\\n")
 sys.exit(wish["code"])
 """
 AS_FILES_SAY = {"more": 0, "height": 540, "code": 0}
@@ -151,6 +155,25 @@ def test_without_libreoffice_pages_say_so_and_nothing_else(served, draft, folder
 
     assert "need LibreOffice, which is not installed here" in missing
     assert "entry" not in missing
+
+
+@pytest.mark.rule("U8.8", "B12.15")
+def test_pages_are_drawn_when_a_turn_is_over_and_only_once(served, folder):
+    own = deck_draft(served, "Ready")
+    site = Site(served.shop, served.door, served.login)
+    (folder / "runs").unlink(missing_ok=True)
+    made = prepare(site, own.id, None)
+    ready = (folder / "runs").read_text()
+    found = asked(served, own, "deck.pptx&as=pages")
+    again = prepare(site, own.id, None)
+    broken = deck_draft(served, "Not ready")
+    with drawing(folder, code=77):
+        undrawn = prepare(site, broken.id, None)
+
+    assert (made, again, undrawn) == (1, 1, 1)
+    assert ready == "run\n" * 2
+    assert found.count('<img class="drawing"') == 3
+    assert (folder / "runs").read_text() == "run\n" * 4
 
 
 @pytest.mark.needs("browser")

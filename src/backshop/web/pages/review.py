@@ -427,6 +427,14 @@ def _deck(visit: Visit, entry: ChangeEntry) -> dict[str, Any]:
     return {"kind": "deck", "diff": found, "slides": slides, "slide": slide, "sides": sides}
 
 
+def first_pages(visit: Visit, entry: ChangeEntry) -> None:
+    """Have drawn what the tab Pages of a file shows first (U8.8)."""
+    if entry.file_kind in comparison.PAGED:
+        comparison.made(visit, entry, None, _since(visit), is_pages=True)
+    else:
+        _pages(visit, entry)
+
+
 def _pages(visit: Visit, entry: ChangeEntry) -> dict[str, Any]:
     """Return pictures of a page of both versions: those that are versions of one another."""
     asked = number(visit, "page")
