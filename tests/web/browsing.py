@@ -19,6 +19,7 @@ from typing import Any
 
 import httpx2
 import uvicorn
+from tests.conftest import PROOF, REQUIRED
 
 from backshop.app import Backshop, Links
 from backshop.base.ambient import Clock
@@ -35,6 +36,8 @@ ARGUMENTS = [
     "--disable-dev-shm-usage",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # the network cable is out (S2.5)
 ]
+# A LibreOffice on the machine draws pages after each turn (U8.8): only where tests are about it.
+OFFICE = {} if PROOF or "libreoffice" in REQUIRED else {"formats.renderer_path": "/no/libreoffice"}
 WAIT_MS = 45_000  # a bound for a busy machine; what is waited for comes in milliseconds
 PLAIN = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # reading authorities nobody asks takes long
 EXPECTED = re.compile("status of (4|503)|net::ERR_")  # what a test asks for: a refusal, no network
@@ -165,8 +168,9 @@ def serving(
     settings: dict[str, Any] | None = None,
 ) -> Iterator[Served]:
     """Serve a home on a free port until the block ends."""
+    own = {**OFFICE, **(settings or {})}
     with (
-        Backshop.open(home, clock=clock, settings=settings, door="web") as shop,
+        Backshop.open(home, clock=clock, settings=own, door="web") as shop,
         socket.create_server(("127.0.0.1", 0)) as listening,
     ):
         door = Door(host=host, port=listening.getsockname()[1])

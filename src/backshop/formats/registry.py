@@ -52,6 +52,7 @@ _INVENTORY = "inventory-1"  # the number counts on when what is looked for does
 _NO_FILE: JsonObject = {"hosts": (), "hosts_left_out": 0, "units": {}, "named": ()}
 _IN_PARTS = frozenset({Kind.DOCX, Kind.XLSX, Kind.PPTX, Kind.ODT})
 _DOCUMENTS, _DECKS = frozenset({Kind.DOCX, Kind.ODT}), frozenset({Kind.PPTX})
+_PAPER = _DOCUMENTS | _DECKS
 _EXTRACTED = {"extract_document": _DOCUMENTS, "extract_deck": _DECKS}
 
 
@@ -405,6 +406,21 @@ class Formats:
     ) -> Preview:
         """Return a picture of a page, slide or image, of a sheet one piece (F29.7), from 0."""
         return self._renderer.page(source, page_index, scale, piece_index)
+
+    def has_office(self) -> bool:
+        """Whether there is a LibreOffice that draws pages of office files (F29.7)."""
+        return self._renderer.has_office()
+
+    def page_layout(self, source: Source, page_index: int) -> JsonObject | None:
+        """Return where text stands on LibreOffice's page of a file (F29.12), pages from 0.
+
+        None where there is no LibreOffice, or it draws none.
+
+        Raises:
+            FormatError: `bad_index`, `unsupported_format`, and those of reads.
+        """
+        self._require(source, _PAPER, "pages of LibreOffice")
+        return self._renderer.office_layout(source, page_index)
 
     def view_page(
         self,

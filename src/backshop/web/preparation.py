@@ -1,6 +1,6 @@
 """Pictures made ready while a turn ends, so that the review opens with them (U8.8).
 
-What is drawn is kept by its content (F43.6); nothing else comes of it, and nobody waits for it.
+What is drawn is kept by its content (F43.6, B12.15); nothing else comes of it, and nobody waits.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from backshop.bench import Bench, requests
 from .pages.kit import Visit
 from .pages.picture import comparison
 from .pages.picture.panel import PICTURED
+from .pages.review import first_pages
 from .site import Site
 
 FILES = 3  # the first changed ones: those the review shows first
@@ -22,7 +23,8 @@ WITHIN_S = 20.0  # after which no further one is begun
 
 
 def prepare(site: Site, bench_id: str, user: UserId | None) -> int:
-    """Draw what the review of a Draft shows first; return how many files were drawn.
+    """Draw what the review of a Draft shows first, then LibreOffice's pages of the same files
+    where it is there; return how many files were drawn.
 
     Never raises: a file that cannot be drawn says so when somebody looks at it.
     """
@@ -35,12 +37,16 @@ def prepare(site: Site, bench_id: str, user: UserId | None) -> int:
         with one_request():
             wish = requests.ReviewGetChangeSet(workbench_id=bench_id, limit=100)
             found = visit.ask(Bench.review_get_change_set, wish)
-            drawn = [one for one in found.entries if one.file_kind in PICTURED]
-            for entry in drawn[:FILES]:
+            first = [one for one in found.entries if one.file_kind in PICTURED][:FILES]
+            for entry in first:
                 if time.monotonic() > ends:
                     break
                 comparison.made(visit, entry, None, None)
                 made += 1
+            for entry in first if site.shop.benches.viewer.has_office() else ():
+                if time.monotonic() > ends:
+                    break
+                first_pages(visit, entry)
     except BackshopError:
         return made  # no Draft, or one that is gone meanwhile: there is nothing to be made ready
     except Exception as error:  # a worker's loop: the turn is over and stays so

@@ -320,6 +320,22 @@ class Viewer:
         place = self._place(bench_id, raw_path, version)
         return None if place.file is None else place.file.sha256
 
+    def has_office(self) -> bool:
+        """Whether there is a LibreOffice that draws pages (F29.7)."""
+        return self._formats.has_office()
+
+    def page_layout_of(self, bench_id: str, version: str, raw_path: str, index: int) -> Found:
+        """Return where text stands on LibreOffice's page of one version (F29.12); else nothing.
+
+        Raises:
+            NotFound: there is no such file.
+        """
+        source = self._source(self._there(bench_id, version, raw_path))
+        try:
+            return dict(self._formats.page_layout(source, index) or {})
+        except FormatError:
+            return {}  # its picture is shown all the same
+
     def drawn_slide_of(self, bench_id: str, version: str, raw_path: str, index: int) -> Picture:
         """Return a slide of one version as SVG, to be named by its content (U8.4).
 

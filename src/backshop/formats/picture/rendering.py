@@ -73,6 +73,10 @@ class Renderer:
         self._queue = _Queue(numbers.RENDERERS_MAX)
         self._failed: dict[str, tuple[float, Preview]] = {}  # by content: until when, and why
 
+    def has_office(self) -> bool:
+        """Whether there is a LibreOffice."""
+        return libreoffice.find_program(self._program) is not None
+
     def page(
         self, source: Source, page_index: int, scale: float = 1.0, piece_index: int = 0
     ) -> Preview:
@@ -147,6 +151,29 @@ class Renderer:
             return (
                 None if isinstance(pages, Preview) else self._viewed(pages, kept, "view_page", page)
             )
+
+    def office_layout(self, source: Source, page_index: int) -> JsonObject | None:
+        """Return where text stands on LibreOffice's page (F29.12); None where there is none.
+
+        Raises:
+            FormatError: `bad_index`, and those of a file that cannot be opened at all.
+        """
+        program = libreoffice.find_program(self._program)
+        if program is None:
+            return None
+        name = _name(source, _identity(program))
+        kept = f"{name}-{page_index}-layout"
+        if (data := self._shelf.get(kept)) is not None:
+            with contextlib.suppress(ValueError):
+                return as_object(json.loads(data))
+        with self._pages(source, program, name) as pages:
+            if isinstance(pages, Preview):
+                return None
+            limit = self._do.limits.render_timeout_s
+            about = (f"{HERE}pdf.page_layout", "page_layout", pages, page_index)
+            made = as_object(self._do.read_call(*about, timeout_s=limit))
+        self._shelf.put(kept, json.dumps(made, separators=(",", ":")).encode())
+        return made
 
     def _viewed(self, source: Source, kept: str, function: str, *args: object) -> PageView:
         if (found := self._kept_view(kept)) is not None:

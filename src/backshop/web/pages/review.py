@@ -141,8 +141,10 @@ def _file(visit: Visit, path: str) -> dict[str, Any]:
     if shown not in offered:
         shown = offered[0]
     remarks = _remarks(visit, entry.path)
-    if shown == "picture":
-        view = comparison.stage(visit, entry, remarks["remarks"], _since(visit))
+    is_pages = shown == "pages" and entry.file_kind in comparison.PAGED
+    if shown == "picture" or is_pages:
+        told = remarks["remarks"]
+        view = comparison.stage(visit, entry, told, _since(visit), is_pages=is_pages)
     else:
         view = _view(visit, entry, shown)
     return {
@@ -173,7 +175,9 @@ def picture(visit: Visit) -> Page | Response:
     path = visit.query.get("file") or ""
     about = views.ReviewPath(workbench_id=visit.params["bench_id"], path=path, since=_since(visit))
     entry = visit.ask(Bench.review_get_entry, about)
-    made = comparison.made(visit, entry, _remarks(visit, entry.path)["remarks"], _since(visit))
+    is_pages = visit.query.get("as") == "pages"
+    told = _remarks(visit, entry.path)["remarks"]
+    made = comparison.made(visit, entry, told, _since(visit), is_pages=is_pages)
     return Page(template="picture_part.html", title="", context={"made": made})
 
 
@@ -421,6 +425,14 @@ def _deck(visit: Visit, entry: ChangeEntry) -> dict[str, Any]:
     }
     slides = found.body.listed
     return {"kind": "deck", "diff": found, "slides": slides, "slide": slide, "sides": sides}
+
+
+def first_pages(visit: Visit, entry: ChangeEntry) -> None:
+    """Have drawn what the tab Pages of a file shows first (U8.8)."""
+    if entry.file_kind in comparison.PAGED:
+        comparison.made(visit, entry, None, _since(visit), is_pages=True)
+    else:
+        _pages(visit, entry)
 
 
 def _pages(visit: Visit, entry: ChangeEntry) -> dict[str, Any]:

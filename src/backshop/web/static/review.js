@@ -290,7 +290,8 @@ function start() {
     event.preventDefault();
     const number = link.dataset.remarkLink;
     if (drawn?.goRemark(number)) return;
-    await open(current, `&as=picture&remark=${number}`);
+    const way = drawn && new URLSearchParams(location.search).get("as") === "pages" ? "pages" : "picture";
+    await open(current, `&as=${way}&remark=${number}`);
   });
   on(view, "click", ".cell-list tr[data-cell]", (_, row) => book?.jump(row.dataset.sheet, row.dataset.cell));
 

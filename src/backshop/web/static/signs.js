@@ -12,7 +12,7 @@ export function settle(box) {
   const frame = outlines?.getBoundingClientRect();
   if (!drawing || !frame?.width || !$(".sign-box", outlines)) return;
   const scale = frame.width / outlines.viewBox.baseVal.width;
-  const taken = $$("text", drawing).map((one) => one.getBoundingClientRect());
+  const taken = box.dataset.texts ? JSON.parse(box.dataset.texts).map((one) => laid(one, frame, scale)) : $$("text", drawing).map((one) => one.getBoundingClientRect());
   const { head_x = 0, head_y = 0 } = JSON.parse(box.dataset.kept ?? "{}"); // letters and numbers of the lines of a sheet
   const head = frame.top + head_y * scale;
   if (head_y) taken.push({ left: frame.left, right: frame.right, top: frame.top, bottom: head }, { left: frame.left, right: frame.left + head_x * scale, top: frame.top, bottom: frame.bottom });
@@ -37,6 +37,8 @@ export function settle(box) {
     taken.push(best.place);
   }
 }
+// Where a rectangle of the picture is on the screen: LibreOffice's page has no letters of its own.
+const laid = ([x, y, width, height], { left, top }, scale) => ({ left: left + x * scale, top: top + y * scale, right: left + (x + width) * scale, bottom: top + (y + height) * scale });
 const grown = (one, by) => ({ left: one.left - by.width - 2, right: one.right + by.width + 2, top: one.top - by.height - 2, bottom: one.bottom + by.height + 2 });
 // Above the outline, also further along where only a part of it is seen, beside it, below it, then inside along its edges; right below the head of a sheet first inside.
 function places(around, { width, height }, isRight, isBelowHead, room) {

@@ -70,7 +70,7 @@ export function stage(root, { onMove = () => {} } = {}) {
     const tab = $(".stage-tabs [aria-current]", root);
     if (tab) tab.parentElement.scrollLeft = tab.offsetLeft + tab.offsetWidth / 2 - tab.parentElement.clientWidth / 2; // in sight where there are many
     choose(isNarrow() ? localStorage.getItem(SIDES) ?? "after" : localStorage.getItem(SIDES) ?? "both");
-    await Promise.all($$("[data-svg]", root).map(draw));
+    await Promise.all([...$$("[data-svg]", root).map(draw), ...$$("[data-texts]", root).map(settle)]);
     await join();
     const remark = new URLSearchParams(query).get("remark");
     const here = $$(".outlines .here", root);

@@ -23,38 +23,54 @@ _COMPARED = {
     "pptx": Differ.deck_diff,
 }
 _CHANGED = ("MODIFIED", "RENAMED")
+PAGED = ("pptx",)
+"""Kinds whose pages of LibreOffice are compared place by place, as pictures are."""
 
 
 def stage(
-    visit: Visit, entry: ChangeEntry, remarks: CommentList | None, since: str | None
+    visit: Visit,
+    entry: ChangeEntry,
+    remarks: CommentList | None,
+    since: str | None,
+    *,
+    is_pages: bool = False,
 ) -> dict[str, Any]:
     """Return the frame of a picture, which is fetched; without scripts it stands in the page."""
     query = {name: visit.query[name] for name in PARTS if name in visit.query}
-    named = urlencode({"file": entry.path, **({"since": since} if since else {}), **query})
+    named = urlencode(
+        {"file": entry.path, **({"since": since} if since else {}), **query, "as": _way(is_pages)}
+    )
+    is_still = "still" in visit.query
     return {
         "kind": "stage",
         "address": f"/bench/{visit.params['bench_id']}/review/picture?{named}",
-        "still": f"?{named}&as=picture&still=1",
-        "shape": SHAPES[entry.file_kind],
-        "made": made(visit, entry, remarks, since) if "still" in visit.query else None,
+        "still": f"?{named}&still=1",
+        "shape": "page" if is_pages else SHAPES[entry.file_kind],
+        "made": made(visit, entry, remarks, since, is_pages=is_pages) if is_still else None,
     }
 
 
 def made(
-    visit: Visit, entry: ChangeEntry, remarks: CommentList | None, since: str | None
+    visit: Visit,
+    entry: ChangeEntry,
+    remarks: CommentList | None,
+    since: str | None,
+    *,
+    is_pages: bool = False,
 ) -> Picture:
-    """Return a file as it looks before and after."""
-    if entry.file_kind not in PICTURED:
+    """Return a file as it looks before and after: drawn by us, or as LibreOffice's pages."""
+    if entry.file_kind not in (PAGED if is_pages else PICTURED):
         raise NotFound("a file of this kind has no picture")
     named = urlencode({"file": entry.path, **({"since": since} if since else {})})
     shown = Shown(
         visit=visit,
         path=entry.path,
         versions=_versions(entry, since),
-        here=f"?{named}&as=picture",
+        here=f"?{named}&as={_way(is_pages)}",
         is_review=True,
         since=since,
         remarks=remarks.comments if remarks else (),
+        is_pages=is_pages,
     )
     diff_of = _differences(visit, entry, since)
     diff = diff_of(None) if entry.kind in _CHANGED else None
@@ -63,6 +79,11 @@ def made(
     if entry.file_kind == "pptx":
         return deck_picture(shown, diff, diff_of)
     return document_picture(shown, diff, diff_of)
+
+
+def _way(is_pages: bool) -> str:
+    """Return how an address says which of the two is looked at."""
+    return "pages" if is_pages else "picture"
 
 
 def _versions(entry: ChangeEntry, since: str | None) -> tuple[Version, ...]:

@@ -10,6 +10,7 @@ from backshop.formats import Place, spelled
 
 from ..kit import number, tried
 from .outline import SHOWN_MAX, Entry, Outline, outline, unit_of
+from .page import drawn_by, lacks_office, slide_page
 from .panel import Data, Panel, Picture, Scene, Shown, Tab, Version, capped, faulty, numbered
 
 SLIDES = 6  # that are shown one below another
@@ -21,6 +22,8 @@ _Marked = tuple[Entry, Data | None]
 
 def deck_picture(shown: Shown, diff: Diff | None, diff_of: DiffOf | None = None) -> Picture:
     """Return the slides of a presentation: those that changed where versions are compared."""
+    if shown.is_pages and lacks_office(shown):
+        return Picture(kind="slides", scenes=(), lacks_office=True)
     if diff is None or diff_of is None or not isinstance(diff.body, Parts):
         return _one_version(shown)
     pairs = diff.body.listed
@@ -43,6 +46,7 @@ def deck_picture(shown: Shown, diff: Diff | None, diff_of: DiffOf | None = None)
     left = len(changed) - len(wanted) if asked is None else 0
     return Picture(
         kind="slides",
+        drawn_by=drawn_by(shown),
         scenes=tuple(scenes),
         tabs=tuple(_tab(shown, one, one["index"] in wanted) for one in pairs),
         tabs_label="Slides",
@@ -84,7 +88,8 @@ def _one_version(shown: Shown) -> Picture:
         for at in range(count)
     )
     scene = Scene(title=None, panels=panels, is_fitted=True)
-    return Picture(kind="slides", scenes=(scene,), tabs=tabs, tabs_label="Slides")
+    told = drawn_by(shown)
+    return Picture(kind="slides", drawn_by=told, scenes=(scene,), tabs=tabs, tabs_label="Slides")
 
 
 def _tab(shown: Shown, pair: Data, is_current: bool) -> Tab:
@@ -117,6 +122,11 @@ def _scene(shown: Shown, slide: Data, marked: Sequence[_Marked]) -> Scene:
 
 
 def _panel(shown: Shown, version: Version, index: int) -> Panel:
+    drawn = _drawn(shown, version, index)
+    return slide_page(shown, version, index, drawn) if shown.is_pages else drawn
+
+
+def _drawn(shown: Shown, version: Version, index: int) -> Panel:
     own = {"workbench_id": shown.bench_id, "path": shown.path}
     if shown.is_review:
         wish = views.ReviewDrawnSlide(

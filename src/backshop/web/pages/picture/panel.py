@@ -44,6 +44,15 @@ class Version:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PageImage:
+    """A page as LibreOffice draws it."""
+
+    src: str
+    texts: tuple[Rect, ...] = ()
+    """Where text stands, in the measures of the drawing, so that no sign covers it (U8.12)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Panel:
     """One version of one sheet, slide or document; without a drawing it says why."""
 
@@ -51,6 +60,8 @@ class Panel:
     label: str
     drawing: Data | None = None
     address: str | None = None
+    page: PageImage | None = None
+    """LibreOffice's page in place of the drawing; the measures of `drawing` are laid over it."""
     outlines: tuple[Outline, ...] = ()
     marks: Mapping[str, Data] = field(default_factory=dict)
     """Of a document: what became of a block, by its place."""
@@ -120,6 +131,9 @@ class Picture:
     """Which part of the whole is shown; None where that is all of it."""
     goal: Goal | None = None
     notes: tuple[str, ...] = ()
+    drawn_by: str = "Backshop"
+    lacks_office: bool = False
+    """These would be pages of LibreOffice, which is not there."""
 
     @property
     def is_drawn(self) -> bool:
@@ -158,6 +172,8 @@ class Shown:
     is_review: bool = False
     since: str | None = None
     remarks: tuple[CommentInfo, ...] = ()
+    is_pages: bool = False
+    """Pages of LibreOffice are looked at, not drawings of Backshop."""
 
     @property
     def view(self) -> str:
