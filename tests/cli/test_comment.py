@@ -7,7 +7,10 @@ import json
 import pytest
 from tests.cli.test_bench import agent_writes
 
+from backshop.base.errors import NotFound
+from backshop.bench.draft.selection import ChangeInfo
 from backshop.cli import main
+from backshop.cli.draft.selection import change_lines, whole_id
 
 LINES = [f"line {n}\n" for n in range(1, 21)]
 
@@ -68,3 +71,32 @@ def test_changes_are_left_out_and_taken_again_in_the_terminal(run):
     assert run("draft", "take", "Plan", "--group", "text")[0] == 0
     assert run("draft", "leave", "Plan")[0] == 2
     assert run("draft", "leave", "Plan", "plan.txt", "zzz")[0] == 1
+
+
+@pytest.mark.rule("S4.19", "B25.2")
+def test_a_short_figure_is_the_number_in_the_list_whatever_ids_begin_with_it(run):
+    """Every change is named by its number where the ids of others begin with that very figure."""
+    ids = ("17067b", "2e1369", "1ef6aa", "e74ea4")
+    known = [
+        ChangeInfo(id=one * 6, kind="cell", group="values", label=f"A{n}", is_left=False)
+        for n, one in enumerate(ids, 1)
+    ]
+
+    assert [whole_id(known, str(n)) for n in range(1, 5)] == [one.id for one in known]
+    assert whole_id(known, "17067b") == known[0].id
+    assert whole_id(known, "e7") == known[3].id
+    for said in ("17", "0", "5", "²", ""):  # a number that the list does not have names nothing
+        with pytest.raises(NotFound):
+            whole_id(known, said)
+    refused = run("draft", "leave", "Plan", "plan.txt", "3")
+    assert refused[0] == 1
+    assert "the list has no change 3" in refused[1]
+    assert "1 to 2" in refused[1]
+
+
+@pytest.mark.rule("S4.2", "B25.1")
+def test_a_change_without_words_for_its_sides_has_no_arrow():
+    """Widths of columns are one change that no two values tell."""
+    one = ChangeInfo(id="17067b" * 6, kind="part", group="looks", label="columns", is_left=False)
+
+    assert change_lines([one]) == ["  1  17067b  in        columns"]

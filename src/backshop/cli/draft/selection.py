@@ -92,13 +92,25 @@ def _undo(done: Chosen, bench_id: str) -> list[str]:
 
 
 def whole_id(known: Sequence[ChangeInfo], said: str) -> str:
-    """Return the change somebody means by the beginning of its id, or by its number in the list."""
-    found = [one.id for one in known if one.id.startswith(said)]
-    if said.isdecimal() and 0 < int(said) <= len(known) and len(found) != 1:
-        return known[int(said) - 1].id
-    if len(found) != 1:
-        raise NotFound(f"no single change is called {said!r}", reason="change_not_found")
+    """Return the change somebody means by its number in the list, or by the beginning of its id.
+
+    Short figures are always a number: an id that happens to begin with them is not meant.
+    """
+    if said.isascii() and said.isdecimal() and len(said) < _SHORT:
+        if 0 < int(said) <= len(known):
+            return known[int(said) - 1].id
+        raise _unknown(f"the list has no change {said}", known)
+    found = [one.id for one in known if said and one.id.startswith(said)]
+    if len(found) > 1:
+        raise _unknown(f"{said!r} begins the ids of {len(found)} changes", known)
+    if not found:
+        raise _unknown(f"no change is called {said!r}", known)
     return found[0]
+
+
+def _unknown(message: str, known: Sequence[ChangeInfo]) -> NotFound:
+    hints = (f"1 to {len(known)}, or the beginning of an id",) if known else ()
+    return NotFound(message, reason="change_not_found", hints=hints)
 
 
 def change_lines(found: Sequence[ChangeInfo]) -> list[str]:
@@ -107,8 +119,8 @@ def change_lines(found: Sequence[ChangeInfo]) -> list[str]:
     for number, one in enumerate(found, 1):
         mark = "left out" if one.is_left else "in"
         before, after = (" ".join((side or "").split()) for side in (one.before, one.after))
-        sides = f"{clean(before)} → {clean(after)}"
-        lines.append(f"{number:>3}  {one.id[:_SHORT]}  {mark:<8}  {clean(one.label)}  {sides}")
+        sides = f"  {clean(before)} → {clean(after)}" if before or after else ""
+        lines.append(f"{number:>3}  {one.id[:_SHORT]}  {mark:<8}  {clean(one.label)}{sides}")
         if one.tied:
             lines.append(f"     {clean(one.tied)}")
     return lines or ["nothing of this file can be taken or left"]
