@@ -283,7 +283,7 @@ def test_shapes_have_their_text_as_they_say_and_groups_all_of_theirs(tmp_path):
                 )
                 text = (said[:second] + group + one + other + "</xdr:grpSp>" + said[end:]).encode()
             new.writestr(name, text)
-    found = xlsx.draw_sheet(source(grouped))
+    found: dict[str, Any] = {**xlsx.draw_sheet(source(grouped))}
     shown = texts(found)
 
     boxes = {one["label"]: one for one in found["frames"]}
