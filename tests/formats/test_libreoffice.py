@@ -265,3 +265,23 @@ def test_a_document_libreoffice_cannot_open_has_no_picture_and_a_reason(tmp_path
     preview = formats.render_page(source(tmp_path, "a.docx", broken), 0)
 
     assert (preview.available, preview.reason) == (False, "render_failed")
+
+
+@pytest.mark.rule("F29.13")
+def test_blocks_of_a_document_stand_where_libreoffice_draws_their_words(tmp_path, formats):
+    texts = [f"Paragraph{at:03} " + "says what happened in that week. " * 3 for at in range(60)]
+    body = "".join(f"<w:p><w:r><w:t>{text}</w:t></w:r></w:p>" for text in texts)
+    file = file_source(with_body(tmp_path / "a.docx", body))
+
+    found = formats.landmarks(file) or {}
+    apart = []
+    for at, (page, x, y) in enumerate(found["begins"]):
+        rects = (formats.page_layout(file, page) or {})["texts"]
+        apart.append((at, min(abs(left - x) + abs(top - y) for left, top, *_ in rects)))
+    pages = [one[0] for one in found["begins"]]
+
+    assert found["page_count"] == pages[-1] + 1 > 1
+    assert found["block_count"] == len(pages) == 60
+    assert sorted(pages) == pages
+    assert [at for at, far in apart if far > 12] == []  # pixels, between a line and its letters
+    assert all(end[0] >= page for end, page in zip(found["ends"], pages, strict=True))

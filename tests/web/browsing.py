@@ -64,6 +64,17 @@ class Opened:
         if message.type == "error" and not EXPECTED.search(message.text):
             self.problems.append(f"console: {message.text} at {message.location}")
 
+    def _forget(self) -> None:
+        """Clear what the page keeps; one that is on its way to another place is there first."""
+        from playwright.sync_api import Error
+
+        script = "() => { localStorage.clear(); sessionStorage.clear(); }"
+        try:
+            self.page.evaluate(script)
+        except Error:
+            self.page.wait_for_load_state()
+            self.page.evaluate(script)
+
     def clear(self) -> None:
         """Leave nothing of what a test did: no page, cookie, storage, route or other tab."""
         for other in self.context.pages:
@@ -72,7 +83,7 @@ class Opened:
         self.page.unroute_all(behavior="ignoreErrors")
         self.context.set_offline(False)
         if self.page.url.startswith("http"):
-            self.page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
+            self._forget()
         self.page.goto("about:blank")
         self.context.clear_cookies()
 

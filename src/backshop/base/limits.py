@@ -70,6 +70,7 @@ VIEWED_PLACES_MAX = 40  # F43.70, that are told of one picture
 DRAWN_SHAPES_MAX = 1_500  # F43.37, of one slide
 DRAWN_LETTERS_MAX = 200_000  # F43.37, of one slide
 DRAWN_PICTURES_MAX_BYTES = 12 * MIB  # F43.37, of one page together
+LANDMARKS_MAX = 3_000  # F29.13, blocks of a document that are found on its pages
 DRAWN_BLOCKS_MAX = 600  # F43.50, of a document in one answer
 GRID_MAX_ROWS = 200
 GRID_MAX_COLUMNS = 50

@@ -53,6 +53,7 @@ _NO_FILE: JsonObject = {"hosts": (), "hosts_left_out": 0, "units": {}, "named": 
 _IN_PARTS = frozenset({Kind.DOCX, Kind.XLSX, Kind.PPTX, Kind.ODT})
 _DOCUMENTS, _DECKS = frozenset({Kind.DOCX, Kind.ODT}), frozenset({Kind.PPTX})
 _PAPER = _DOCUMENTS | _DECKS
+_WORD = frozenset({Kind.DOCX})
 _EXTRACTED = {"extract_document": _DOCUMENTS, "extract_deck": _DECKS}
 
 
@@ -421,6 +422,17 @@ class Formats:
         """
         self._require(source, _PAPER, "pages of LibreOffice")
         return self._renderer.office_layout(source, page_index)
+
+    def landmarks(self, source: Source) -> JsonObject | None:
+        """Return where the blocks of a Word document stand on LibreOffice's pages (F29.13).
+
+        None where there is no LibreOffice, or it draws none.
+
+        Raises:
+            FormatError: `unsupported_format`, and those of reads.
+        """
+        self._require(source, _WORD, "blocks on pages of LibreOffice")
+        return self._renderer.office_landmarks(source)
 
     def view_page(
         self,

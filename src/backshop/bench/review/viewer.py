@@ -336,6 +336,18 @@ class Viewer:
         except FormatError:
             return {}  # its picture is shown all the same
 
+    def landmarks_of(self, bench_id: str, version: str, raw_path: str) -> Found:
+        """Return where blocks stand on LibreOffice's pages of one version (F29.13); else nothing.
+
+        Raises:
+            NotFound: there is no such file.
+        """
+        source = self._source(self._there(bench_id, version, raw_path))
+        try:
+            return dict(self._formats.landmarks(source) or {})
+        except FormatError:
+            return {}  # its pages are shown all the same
+
     def drawn_slide_of(self, bench_id: str, version: str, raw_path: str, index: int) -> Picture:
         """Return a slide of one version as SVG, to be named by its content (U8.4).
 

@@ -35,6 +35,9 @@ _SETTINGS = """<?xml version="1.0" encoding="UTF-8"?>
 """
 _SLIDES = 'pdf:impress_pdf_Export:{"ExportHiddenSlides":{"type":"boolean","value":"true"}}'
 _SHEETS = 'pdf:calc_pdf_Export:{"SinglePageSheets":{"type":"boolean","value":"true"}}'
+_PAPER = (
+    'pdf:writer_pdf_Export:{"ExportBookmarksToPDFDestination":{"type":"boolean","value":"true"}}'
+)
 _LIMITED = 'ulimit -c 0; ulimit -v "$1"; ulimit -f "$2"; shift 2; exec "$@"'
 _ALONE = (  # the strictest way a system allows is used
     ("-rn", "--pid", "--fork", "--kill-child", "--mount-proc"),
@@ -68,7 +71,7 @@ def to_pdf(program: str, source: Source, folder: Path, timeout_s: float) -> Path
     (profile / "user" / "registrymodifications.xcu").write_text(_SETTINGS, "utf-8")
     given = folder / f"page{source.extension}"
     shutil.copyfile(source.path, given)
-    form = {".p": _SLIDES, ".x": _SHEETS}.get(source.extension[:2], "pdf")
+    form = {".p": _SLIDES, ".x": _SHEETS, ".d": _PAPER}.get(source.extension[:2], "pdf")
     command = [
         *alone(),
         *("sh", "-c", _LIMITED, "sh"),

@@ -31,6 +31,8 @@ from .shelf import Shelf
 MIN_SCALE, MAX_SCALE, STEP = 0.25, 2.0, 0.25
 _THROUGH_OFFICE = frozenset({Kind.DOCX, Kind.ODT, Kind.PPTX, Kind.XLSX})
 DRAWN = "drawn-4"  # counts on when drawings look different
+_LANDMARKS = f"{HERE}docx.flow.landmark"
+_ASKED = "landmarks-1"  # counts on when LibreOffice is asked for other pages
 _FAILURE_S = 120.0  # what could not be drawn is not tried again for so long
 _FAILURES = 256  # that are remembered
 
@@ -175,6 +177,30 @@ class Renderer:
         self._shelf.put(kept, json.dumps(made, separators=(",", ":")).encode())
         return made
 
+    def office_landmarks(self, source: Source) -> JsonObject | None:
+        """Return where blocks stand on LibreOffice's pages (F29.13); None where there are none.
+
+        Raises:
+            FormatError: those of a file that cannot be opened at all.
+        """
+        program = libreoffice.find_program(self._program)
+        if program is None:
+            return None
+        name = _name(source, _identity(program))
+        kept = f"{name}-landmarks"
+        if (data := self._shelf.get(kept)) is not None:
+            with contextlib.suppress(ValueError):
+                return as_object(json.loads(data))
+        with self._pages(source, program, name) as pages:
+            if isinstance(pages, Preview):
+                return None
+            layout = as_object(self._do.map_call(_LANDMARKS, "layout", source))
+            about = (pages, layout["block_count"])
+            made = as_object(self._do.map_call(f"{HERE}pdf.landmark", "landmarks", *about))
+        told = json.dumps({**made, **layout}, separators=(",", ":"))
+        self._shelf.put(kept, told.encode())
+        return as_object(json.loads(told))
+
     def _viewed(self, source: Source, kept: str, function: str, *args: object) -> PageView:
         if (found := self._kept_view(kept)) is not None:
             return found
@@ -247,13 +273,27 @@ class Renderer:
     def _convert(self, source: Source, program: str, name: str, pdf: Path) -> Preview | None:
         """Have LibreOffice write `pdf`; return why it could not."""
         self._do.read_call(libreoffice.__name__, "check", source)
+        given = self._with_landmarks(source, pdf.parent)
         try:
-            made = libreoffice.to_pdf(program, source, pdf.parent, self._do.limits.render_timeout_s)
+            made = libreoffice.to_pdf(program, given, pdf.parent, self._do.limits.render_timeout_s)
         except FormatError as error:
             return self._note_failure(name, error)
         made.replace(pdf)
         self._shelf.keep(f"{name}.pdf", pdf)
         return None
+
+    def _with_landmarks(self, source: Source, folder: Path) -> Source:
+        """Return a copy of a Word document in which its blocks are marked (F29.13); of what we
+        cannot write, and of other files, the file itself.
+        """
+        if self._do.classify(source).kind is not Kind.DOCX:
+            return source
+        out = folder / "marked"
+        try:
+            self._do.write_call(_LANDMARKS, "put_landmarks", out, source, out)
+        except FormatError:
+            return source
+        return replace(source, path=out)
 
     def _draw(
         self, pages: Source, module: str, name: str, page_index: int, scale: float
@@ -323,7 +363,7 @@ def _identity(program: str) -> str:
     """Return what tells one LibreOffice from another; it is part of a picture's name."""
     with contextlib.suppress(OSError):
         status = Path(program).resolve().stat()
-        program = f"{program} {status.st_size} {status.st_mtime_ns}"
+        program = f"{program} {status.st_size} {status.st_mtime_ns} {_ASKED}"
     return hashlib.sha256(program.encode()).hexdigest()[:12]
 
 

@@ -74,7 +74,6 @@ VIEWS = {
 }
 SCALE = 1.5
 _PAGES = {
-    "docx": Viewer.docx_page,
     "odt": Viewer.odt_page,
     "pdf": Viewer.pdf_page,
     "image": Viewer.image,

@@ -13,6 +13,7 @@ from backshop.bench import ChangeEntry, CommentList, Diff, Differ, views
 from ..kit import Visit, tried
 from .deck import deck_picture
 from .document import document_picture
+from .document_page import document_pages
 from .panel import PARTS, PICTURED, SHAPES, Picture, Shown, Version
 from .sheet import sheet_picture
 
@@ -23,7 +24,7 @@ _COMPARED = {
     "pptx": Differ.deck_diff,
 }
 _CHANGED = ("MODIFIED", "RENAMED")
-PAGED = ("pptx",)
+PAGED = ("pptx", "docx")
 """Kinds whose pages of LibreOffice are compared place by place, as pictures are."""
 
 
@@ -78,6 +79,8 @@ def made(
         return sheet_picture(shown, diff)
     if entry.file_kind == "pptx":
         return deck_picture(shown, diff, diff_of)
+    if is_pages:
+        return document_pages(shown, diff, diff_of)
     return document_picture(shown, diff, diff_of)
 
 

@@ -24,15 +24,15 @@ _LABEL_CHARS = 60
 _UNTITLED = "(untitled)"  # what a difference calls the part before the first heading
 DiffOf = Callable[[int | None], Diff | None]
 """Gives the difference with one of its sections whole."""
-_Run = tuple[str, Sequence[Data]]
+Run = tuple[str, Sequence[Data]]
 """Blocks beside one another that are one change, and the heading they stand below."""
 
 
 def document_picture(shown: Shown, diff: Diff | None, diff_of: DiffOf | None = None) -> Picture:
     """Return a part of a document: of both versions where they are compared."""
     body = diff.body if diff is not None and isinstance(diff.body, Parts) else None
-    runs = list(_runs(body, diff_of)) if body and diff_of else []
-    entries, more = capped(numbered([_entry(*run, near=at) for run, at in _near(runs)]))
+    runs = list(changed_runs(body, diff_of)) if body and diff_of else []
+    entries, more = capped(numbered([entry_of(*run, near=at) for run, at in near_of(runs)]))
     first = _first(shown, runs)
     panels = tuple(_panel(shown, one, first[one.name]) for one in shown.versions)
     remarks = _remarks(shown)
@@ -40,7 +40,7 @@ def document_picture(shown: Shown, diff: Diff | None, diff_of: DiffOf | None = N
         replace(
             one,
             marks=_marks(one.name, runs, entries, remarks if one.name == "after" else {}),
-            own=_own(one.name, runs),
+            own=own_blocks(one.name, runs),
         )
         for one in panels
     )
@@ -61,7 +61,7 @@ def _authors(shown: Shown, panels: Sequence[Panel]) -> tuple[str, ...]:
     return tracked_told(panels) if shown.is_review else ()
 
 
-def _first(shown: Shown, runs: Sequence[_Run]) -> Mapping[str, int]:
+def _first(shown: Shown, runs: Sequence[Run]) -> Mapping[str, int]:
     """Return the block that each side begins with, so that the first change is in sight."""
     wanted = shown.wanted
     asked = number(shown.visit, "block")
@@ -130,7 +130,7 @@ def _part(panels: Sequence[Panel]) -> str | None:
 # ---------------------------------------------------------------- what changed
 
 
-def _runs(body: Parts, diff_of: DiffOf) -> Iterator[_Run]:
+def changed_runs(body: Parts, diff_of: DiffOf) -> Iterator[Run]:
     """Yield what changed, section by section; blocks that came or went together are one."""
     changed = [one["index"] for one in body.listed if one["kind"] != "same"]
     for index in changed[:SECTIONS]:
@@ -152,7 +152,7 @@ def _joins(block: Data) -> str | None:
     return block["kind"] if block["kind"] in ("added", "removed") else None
 
 
-def _near(runs: Sequence[_Run]) -> Iterator[tuple[_Run, int]]:
+def near_of(runs: Sequence[Run]) -> Iterator[tuple[Run, int]]:
     """Yield with each run the block of the Draft that stands before where it begins."""
     shift = 0
     for heading, blocks in runs:
@@ -162,7 +162,7 @@ def _near(runs: Sequence[_Run]) -> Iterator[tuple[_Run, int]]:
         shift -= sum(one["kind"] == "removed" for one in blocks)
 
 
-def _entry(heading: str, run: Sequence[Data], near: int) -> Entry:
+def entry_of(heading: str, run: Sequence[Data], near: int) -> Entry:
     first, last = run[0], run[-1]
     at, end = first.get("at_after"), last.get("at_after")
     is_one = at == end or end is None
@@ -218,7 +218,7 @@ def _lines(block: Data) -> Iterator[Sequence[Data]]:
 
 
 def _marks(
-    name: str, runs: Sequence[_Run], entries: Sequence[Entry], remarks: Mapping[str, Data]
+    name: str, runs: Sequence[Run], entries: Sequence[Entry], remarks: Mapping[str, Data]
 ) -> dict[str, Data]:
     """Return what became of the blocks of one side, by their places."""
     found = dict(remarks)
@@ -231,7 +231,7 @@ def _marks(
     return found
 
 
-def _own(name: str, runs: Sequence[_Run]) -> tuple[int, ...]:
+def own_blocks(name: str, runs: Sequence[Run]) -> tuple[int, ...]:
     """Return the numbers of the blocks that one side alone has: the others are pairs, in order."""
     kind = {"before": "removed", "after": "added"}.get(name)
     blocks = (one for _, run in runs for one in run if one["kind"] == kind)

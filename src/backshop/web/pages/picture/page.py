@@ -1,4 +1,4 @@
-"""LibreOffice's pages in place of our drawings, with the same outlines over them (U8.15).
+"""LibreOffice's slides in place of our drawings, with the same outlines over them (U8.15).
 
 An outline stands where it is certain that the page is the one that is meant and is laid out as
 its file says; otherwise the change is an entry without one.
@@ -42,7 +42,7 @@ def slide_page(shown: Shown, version: Version, index: int, drawn: Panel) -> Pane
     )
     found, error = tried(shown.visit, Viewer.slide_preview, wish)
     if found is None or found.image_ref is None:
-        return faulty(version, error or _no_page(found))
+        return faulty(version, error or not_drawn(found))
     count = (drawn.drawing or {}).get("slide_count", found.page_count)
     if count != found.page_count:
         told = f"LibreOffice drew {found.page_count} pages of {count} slides"
@@ -56,7 +56,8 @@ def slide_page(shown: Shown, version: Version, index: int, drawn: Panel) -> Pane
     )
 
 
-def _no_page(found: PagePreview | None) -> Data:
+def not_drawn(found: PagePreview | None) -> Data:
+    """Return why there is no page, as an error of reads."""
     reason = (found and found.reason) or "render_failed"
     return {
         "error_code": "FILE_READ_FAILED",

@@ -28,7 +28,7 @@ SHAPES = {"xlsx": "grid", "docx": "text", "odt": "text", "pptx": "page"}
 
 _SHARE = re.compile(r"[0-9][0-9,]* of [0-9]")
 
-PARTS = ("sheet", "row", "col", "cell", "slide", "block", "remark")
+PARTS = ("sheet", "row", "col", "cell", "slide", "block", "page", "remark")
 """What of an address says which part of a picture is asked for."""
 
 
@@ -145,6 +145,8 @@ class Picture:
         """Where the changes are that are listed; one may have to scroll to see them."""
         if self.kind == "document":
             return "in this document"
+        if self.kind == "pages":
+            return "on this page" if len(self.scenes) == 1 else "on these pages"
         if self.kind == "slides":
             return "on this slide" if len(self.scenes) == 1 else "on these slides"
         return "in this part of the sheet" if self.part else "on this sheet"
