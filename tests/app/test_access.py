@@ -62,7 +62,8 @@ LEAST = {
         WorkshopGetWorkflowInputs ReviewListChanges ReviewListComments""",
     "write": """
         CheckpointCreate CheckpointPin ContextDelete ContextProcess ContextUpdateDirect DigestClear
-        DigestRefresh DigestSet DraftCreate DraftDeletePath DraftDiscard DraftFolder DraftRenamePath
+        DigestRefresh DigestSet DraftBringBack DraftCreate DraftDeletePath DraftDiscard DraftFolder
+        DraftRenamePath
         DraftRescan DraftRestoreRevision DraftRevertPath DraftUndo RailsGapResolve RailsRunBranch
         RailsRunFork
         RailsRunSetContext RailsRunSetPreferences RailsUserInputRecord

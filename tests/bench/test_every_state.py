@@ -25,7 +25,7 @@ BIG = "big " * 30_000
 HANDLED = {  # the two columns of B7.6: with a Draft, during a run
     **dict.fromkeys(
         (
-            *("WorkbenchFilesAdd", "WorkbenchFilesRemove"),
+            *("WorkbenchFilesAdd", "WorkbenchFilesRemove", "DraftBringBack"),
             *("WorkbenchFileRename", "WorkbenchDelete", "WorkbenchFork", "ContextProcess"),
             *("ContextUpdateDirect", "ContextDelete", "CheckpointCreate", "CheckpointRestore"),
             *("WorkshopSendUserMessage", "WorkshopProposeChanges"),
@@ -74,6 +74,7 @@ HELPS = {  # what a damaged workbench still takes (B3.11), beside everything tha
 }
 OF_OTHERS = {  # what it takes too where single contents are lost, about its other files
     *("WorkbenchFilesAdd", "WorkbenchFilesRemove", "WorkbenchFileRename", "DraftCreate"),
+    "DraftBringBack",
 }
 OF_PEOPLE = ("Egress", "Usage", "Access", "EngineGet", "UserInvite")
 OTHERS = {"AccessList", "EgressGetConsentStatus"}  # about people and models, not this room's
@@ -312,6 +313,9 @@ def test_on_a_damaged_bench_only_what_helps_works(place):
 @pytest.mark.parametrize("name", sorted(OF_OTHERS))
 def test_a_bench_with_one_lost_content_takes_changes_of_its_other_files(place, name):
     desk = place.shop.benches.desk
+    if name == "DraftBringBack":
+        place.with_draft()
+        place.call("DraftDiscard")
     lost = desk.find(desk.state(place.id).published, BenchPath("big.txt")).sha256
     desk.store.blobs.path(lost).unlink()
     desk.store.blobs.copies = lambda _: ()  # nor does any folder hold it

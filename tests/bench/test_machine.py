@@ -50,6 +50,8 @@ class Model:
         default_factory=lambda: {"published": {}, "draft": {}}
     )
     """What other programs did to a folder: path → their text, None for a file they took away."""
+    discarded: tuple[int, Files, tuple[int, Files], set[str]] | None = None
+    """The Draft thrown away last: when, what it held, what it began from, what was agreed to."""
     salvaged: set[tuple[str, str]] = field(default_factory=set)
     full_view_max: int = 10_000
 
@@ -69,6 +71,7 @@ class Model:
             self.revisions, self.confirmed = [], set()
         else:
             self.revisions.append((revision, files))
+            self.discarded = None
         self.draft = files
 
     def displace(self, view: str, touched: set[str] | None = None) -> None:
@@ -398,11 +401,29 @@ class BenchMachine(RuleBasedStateMachine):
     @rule(which=WHICH)
     def discard(self, which):
         answer = self.refused(which, "DraftDiscard")
-        if self.model.draft is None:
+        model = self.model
+        if model.draft is None:
             assert answer == ("NOT_FOUND", "no_draft")
         else:
             assert answer is None
-            self.model.draw(None)
+            gone = (model.generation, model.draft, model.base, model.confirmed)
+            model.discarded = gone if model.draft != model.base[1] else None
+            model.draw(None)
+
+    @rule(which=WHICH)
+    def bring_back(self, which):
+        answer = self.refused(which, "DraftBringBack")
+        model = self.model
+        if model.draft is not None:
+            assert answer == ("DRAFT_EXISTS", "draft_exists")
+        elif model.discarded is None or model.discarded[0] != model.generation:
+            assert answer == ("NOT_FOUND", "no_discarded_draft")
+        else:
+            assert answer is None
+            _, files, model.base, model.confirmed = model.discarded
+            seen = self.shops[which].look(self.id)
+            assert seen.draft_revision is not None
+            model.draw(files, seen.draft_revision)
 
     def began(self) -> None:
         self.model.base = (self.model.generation, self.model.published)

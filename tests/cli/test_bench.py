@@ -121,7 +121,7 @@ def test_a_name_that_fits_two_is_refused_with_both(run):
     assert run("bench", "show", "")[0] == 1
 
 
-@pytest.mark.rule("B18.3")
+@pytest.mark.rule("B18.3", "B9.17")
 def test_discarding_from_the_terminal_and_what_cannot_be_done(run, tmp_path):
     bench = run("bench", "create", "B")[1].strip()
     agent_writes(tmp_path, bench, "a.txt", "x")
@@ -130,6 +130,10 @@ def test_discarding_from_the_terminal_and_what_cannot_be_done(run, tmp_path):
     assert run("discard", "B")[0] != 0  # nobody answers the question
     assert run("--json", "discard", "B")[0] == 1
     assert "+ a.txt" in run("review", "B")[1]
+    assert f"undo: backshop draft undo {bench}" in run("discard", "B", "--yes")[1]
+    assert "the discarded Draft is back" in run("draft", "undo", "B")[1]
+    assert "+ a.txt" in run("review", "B")[1]
+    assert run("draft", "undo", "B")[0] == 1  # and nothing is left to take back
     assert run("discard", "B", "--yes")[0] == 0
     assert run("discard", "B")[0] == 1
     assert run("bench", "delete", "B", "--yes")[0] == 0

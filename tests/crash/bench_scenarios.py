@@ -141,6 +141,16 @@ def discard(folder: Path, say: Say) -> None:
         say("done")
 
 
+def bring_back(folder: Path, say: Say) -> None:
+    """Throw the Draft away and take that back."""
+    with Bench(folder) as bench:
+        bench.call("WorkbenchOpen")
+        bench.call("DraftDiscard")
+        say("done")
+        bench.call("DraftBringBack")
+        say("done")
+
+
 def restore(folder: Path, say: Say) -> None:
     """Bring the checkpoint back over an outside edit."""
     with Bench(folder) as bench:

@@ -20,7 +20,7 @@ WITHOUT_DRAFT = ("add", "batch", "restore", "remove", "replace", "repair", "cont
 COMMANDS = (
     *("add", "batch", "publish", "discard", "restore", "recover", "remove", "replace", "repair"),
     *("reconcile", "rescan", "correct", "context", "publish_changes", "correct_changes"),
-    *("rewind", "complete", "take_over"),
+    *("rewind", "complete", "take_over", "bring_back"),
 )
 CHANGES = ("publish_changes", "correct_changes", "complete", "take_over")
 """Where the Draft's folder holds its changes, as it does when nobody asks for more."""

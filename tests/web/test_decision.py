@@ -298,8 +298,42 @@ def test_without_scripts_discarding_asks_in_the_head_of_the_review(served, new_p
     page.locator("#discarding").get_by_role("button", name="Discard Draft").click()
     page.get_by_text("The Draft was discarded").wait_for()
 
-    assert "does not come back" in question
+    assert "Undo brings the Draft back until the files change" in question
     assert (before, served.call("DraftGetState", workbench_id=bench)["has_draft"]) == (True, False)
+
+
+@pytest.mark.rule("U4.45", "U9.4", "B9.17", "U1.4")
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_discarded_draft_comes_back_from_its_line_in_the_talk(served, new_page, scripts):
+    bench = made(served, f"back-{scripts}", ("b.txt", "b\n"), asked="Write a file")
+    page = new_page(f"/bench/{bench}/review", java_script_enabled=scripts)
+    page.get_by_role("button", name="Discard").click()
+    asked = page.get_by_role("dialog") if scripts else page.locator("#discarding")
+    asked.get_by_role("button", name="Discard Draft").click()
+    line = page.locator(".card-line", has_text="Draft discarded; Published is as it was")
+    line.wait_for()
+    page.reload()
+    line.get_by_role("button", name="Undo").click()
+    page.get_by_role("button", name="Publish 1 file").wait_for()
+
+    assert served.call("DraftGetState", workbench_id=bench)["has_draft"]
+    page.goto(f"{served.address}/bench/{bench}?stay=1")
+    page.get_by_text("The discarded Draft is back").wait_for()
+    assert line.count() == 0  # what came back is not offered again
+
+
+@pytest.mark.rule("U4.45")
+def test_a_discarded_draft_is_not_offered_once_another_began(served, new_page):
+    bench = made(served, "other", ("b.txt", "b\n"), asked="Write a file")
+    draft = Drafting(served, bench)
+    draft.call("DraftDiscard")
+    page = new_page(f"/bench/{bench}")
+    undo = page.locator(".card-line", has_text="Draft discarded").get_by_role("button")
+    undo.wait_for()
+    draft.call("DraftCreate")
+
+    undo.wait_for(state="detached")
+    page.get_by_text("Draft discarded; Published is as it was").wait_for()
 
 
 @pytest.mark.rule("U4.47", "W20.5")
@@ -311,13 +345,14 @@ def test_the_focus_stays_where_it_was_put_when_the_page_reads_its_files_again(se
     page.locator("html[data-live]").wait_for()
     page.locator("#draft-actions").get_by_role("button", name="Discard").click()
     page.get_by_role("dialog").get_by_role("button", name="Discard Draft").click()
-    wait_for_focus(page, "#files-heading")
+    wait_for_focus(page, ".card-line")
     page.locator("html[data-live]").wait_for()
 
     draft.call("WorkbenchFilesRemove", workbench_paths=["b.txt"])
     page.locator("#files .file-name", has_text="b.txt").wait_for(state="detached")
+    page.get_by_role("button", name="Undo").wait_for(state="detached")  # the files went on
 
-    wait_for_focus(page, "#files-heading")
+    page.locator(".message:focus", has_text="Draft discarded").wait_for()
 
 
 @pytest.mark.rule("U4.40", "U4.41")

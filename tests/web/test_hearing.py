@@ -129,7 +129,7 @@ def test_stop_stands_there_until_the_turn_ends_and_the_draft_takes_its_place(ser
     assert ended == [False, False, True, True]  # the turn can go on
     assert [one.strip() for one in offered] == ["Review", "Publish", "Discard"]
     assert skipped == "paused"
-    wait_for_focus(page, "#files-heading")
+    wait_for_focus(page, ".card-line")  # the line with the way back
     said = Counter(heard(page))
     once = ("! The turn was stopped", f"! {BLOCKED}", "The Draft was discarded")
     assert [said[one] for one in once] == [1, 1, 1], said

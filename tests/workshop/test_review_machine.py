@@ -327,9 +327,18 @@ class Story:
         self.ended()
 
     def discard(self, person: str) -> None:
-        if self.rng.random() < 0.3:
-            self.call("DraftDiscard")
-            self.ended()
+        if self.rng.random() < 0.5:
+            return
+        draft = self.draft
+        self.call("DraftDiscard")
+        is_back = self.rng.random() < 0.5
+        if is_back:
+            refused = self.refused("DraftBringBack")
+            assert refused == (None if draft.changed() else "no_discarded_draft")
+        self.ended()
+        if is_back and draft.changed():
+            draft.before = None
+            self.model.draft = draft
 
     def ended(self) -> None:
         """Begin anew after the card: what was before it is another choice of the person's."""

@@ -430,6 +430,12 @@ class BenchWorkshop:
 
         self._ask(Bench.draft_discard, requests.BenchRequest(workbench_id=self.id))
 
+    def bring_back(self) -> None:
+        """Take it back that the Draft was thrown away."""
+        from backshop.bench import Bench, requests
+
+        self._ask(Bench.draft_bring_back, requests.BenchRequest(workbench_id=self.id))
+
     def checkpoints(self) -> tuple[CheckpointInfo, ...]:
         """Return the states of Published that are kept, newest first."""
         from backshop.bench import Bench, requests

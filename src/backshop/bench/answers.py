@@ -36,6 +36,14 @@ class Done:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Discarded(Done):
+    """The Draft was thrown away."""
+
+    discarded_draft_id: str | None = None
+    """It, while `DraftBringBack` can bring it back; none where it changed nothing (B9.17)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BenchInfo:
     """A workbench in one line."""
 
@@ -127,6 +135,8 @@ class DraftState:
     rounds: int = 0
     """How often the person asked for changes of it (W24.1)."""
     last_round: RoundInfo | None = None
+    discarded_draft_id: str | None = None
+    """The Draft that was thrown away last, while `DraftBringBack` can bring it back (B9.17)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,6 +38,7 @@ COMMANDS: tuple[Command[Bench, Any, Any], ...] = (
     _command("DraftCreate", "Begin a Draft without a write.", Bench.draft_create, writes=True, role="write"),
     _command("DraftPublish", "Make the Draft Published.", Bench.draft_publish, phase="publish", writes=True, role="publish"),
     _command("DraftDiscard", "Throw the Draft away.", Bench.draft_discard, phase="review", writes=True, role="write"),
+    _command("DraftBringBack", "Take it back that the Draft was thrown away.", Bench.draft_bring_back, phase="review", writes=True, role="write"),
     _command("DraftDeletePath", "Delete a path of the Draft.", Bench.draft_delete_path, phase="review", writes=True, role="write"),
     _command("DraftRenamePath", "Rename a path of the Draft.", Bench.draft_rename_path, phase="review", writes=True, role="write"),
     _command("DraftRevertPath", "Bring a path of the Draft back.", Bench.draft_revert_path, phase="review", writes=True, role="write"),

@@ -304,6 +304,16 @@ class DraftDiscarded(ByUser):
     message_id: ids.MessageId
 
 
+@event("draft.brought_back")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DraftBroughtBack(ByUser):
+    """The person took it back that the Draft was thrown away (B9.17)."""
+
+    draft_id: ids.DraftId
+    revision_id: ids.RevisionId
+    message_id: ids.MessageId
+
+
 @event("checkpoint.created")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckpointCreated(ByUser):
@@ -479,6 +489,7 @@ BenchEvent = (
     | CommentWithdrawn
     | DraftPublished
     | DraftDiscarded
+    | DraftBroughtBack
     | CheckpointCreated
     | CheckpointRestored
     | CheckpointPinned

@@ -28,6 +28,7 @@ from .events import (
     CommentWithdrawn,
     ContextChanged,
     DeletionsConfirmed,
+    DraftBroughtBack,
     DraftCreated,
     DraftDiscarded,
     DraftPublished,
@@ -60,6 +61,12 @@ from .values import Import, PathChange
 
 def apply(state: BenchState, fact: BenchEvent, at_ms: int, seq: int) -> BenchState:
     """Return the state after `fact`. Total: what happened is never refused."""
+    done = _applied(state, fact, at_ms, seq)
+    went_on = done.draft is not None or done.generation != state.generation
+    return replace(done, discarded=None) if done.discarded is not None and went_on else done
+
+
+def _applied(state: BenchState, fact: BenchEvent, at_ms: int, seq: int) -> BenchState:
     state = replace(state, updated_ms=at_ms)
     if isinstance(fact, FolderEvent):
         return replace(state, folder=_apply_folder(state.folder, fact))
@@ -107,6 +114,7 @@ def apply(state: BenchState, fact: BenchEvent, at_ms: int, seq: int) -> BenchSta
             | DeletionsConfirmed()
             | DraftPublished()
             | DraftDiscarded()
+            | DraftBroughtBack()
         ):
             return _apply_draft(state, fact, at_ms)
         case CommentAdded() | CommentAnswered() | CommentResolved() | CommentWithdrawn():
@@ -212,6 +220,7 @@ DraftEvent = (
     | DeletionsConfirmed
     | DraftPublished
     | DraftDiscarded
+    | DraftBroughtBack
 )
 
 
@@ -249,7 +258,12 @@ def _apply_draft(state: BenchState, fact: DraftEvent, at_ms: int) -> BenchState:
                 state = _published(state, fact.tree, files)
             return _closed(state, fact.message_id, at_ms)
         case DraftDiscarded(message_id=message_id):
-            return _closed(state, message_id, at_ms)
+            gone = state.draft
+            is_empty = gone is None or gone.tree == gone.base_tree
+            done = _closed(state, message_id, at_ms)
+            return replace(done, discarded=None if is_empty else gone)
+        case DraftBroughtBack():
+            return _brought_back(state, fact, at_ms)
     assert_never(fact)
 
 
@@ -467,6 +481,17 @@ def _closed(state: BenchState, message_id: MessageId, at_ms: int) -> BenchState:
     """
     revisions = state.revisions.without_all().with_one(_no_draft(message_id, at_ms))
     return replace(state, draft=None, revisions=revisions, conversation_head_id=message_id)
+
+
+def _brought_back(state: BenchState, fact: DraftBroughtBack, at_ms: int) -> BenchState:
+    """Make the Draft again what it was when it was thrown away; the steps to it stay stubs."""
+    if state.discarded is None:
+        return state
+    draft = replace(
+        state.discarded, revision_id=fact.revision_id, activity_ms=at_ms, correction=None
+    )
+    state = replace(state, conversation_head_id=fact.message_id)
+    return _revised(state, "turn", draft, fact.message_id, at_ms)
 
 
 def _no_draft(message_id: MessageId, at_ms: int) -> Revision:

@@ -29,6 +29,7 @@ from .answers import (
     Compared,
     Corrected,
     Created,
+    Discarded,
     Done,
     DraftFolder,
     DraftState,
@@ -189,9 +190,13 @@ class Bench:
             return done
         return replace(done, folder=self._told(request.workbench_id, done.folder, asked))
 
-    def draft_discard(self, request: requests.BenchRequest) -> Done:
+    def draft_discard(self, request: requests.BenchRequest) -> Discarded:
         """Throw the Draft away."""
         return publish.discard(self.desk, request)
+
+    def draft_bring_back(self, request: requests.BenchRequest) -> Done:
+        """Take it back that the Draft was thrown away."""
+        return publish.bring_back(self.desk, request)
 
     def draft_delete_path(self, request: requests.DraftPath) -> Batched:
         """Delete a path of the Draft."""

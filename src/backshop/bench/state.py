@@ -171,6 +171,8 @@ class BenchState:
     generation: int = 0
     files: Files = field(default_factory=Files)
     draft: Draft | None = None
+    discarded: Draft | None = None
+    """The Draft that was thrown away last, as long as nothing came of the files since (B9.17)."""
     conversation_head_id: ids.MessageId | None = None
     checkpoints: tuple[Checkpoint, ...] = ()
     revisions: Revisions = field(default_factory=Revisions)
@@ -220,8 +222,8 @@ class BenchState:
     def roots(self) -> set[ids.TreeId]:
         """Return every tree the bench can still come back to (B2.9)."""
         found = {self.published, self.context_tree}
-        if self.draft is not None:
-            found |= self.draft.roots
+        for draft in (self.draft, self.discarded):
+            found |= set() if draft is None else draft.roots
         if self.folder is not None:
             found |= {self.folder.tree, self.folder.theirs, *self.folder.aims}
         for checkpoint in self.checkpoints:

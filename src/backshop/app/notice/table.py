@@ -358,6 +358,7 @@ TABLE: dict[str, tuple[Row, ...]] = {
         ("DraftStateChanged", _pick("draft_id", has_draft=False)),
         _message("message_id"),
     ),
+    "draft.brought_back": (("DraftStateChanged", _draft_open), _message("message_id")),
     "checkpoint.created": (("CheckpointCreated", _checkpoint),),
     "checkpoint.pinned": (("CheckpointPinned", _pick("checkpoint_id", "pinned")),),
     "checkpoint.restored": (
@@ -482,7 +483,13 @@ TABLE: dict[str, tuple[Row, ...]] = {
 for _kind in (
     *("files.added", "files.removed", "file.renamed", "files.restored", "published.adopted"),
     "checkpoint.restored",
-    *("draft.batch_applied", "draft.rewound", "draft.published", "draft.discarded"),
+    *(
+        "draft.batch_applied",
+        "draft.rewound",
+        "draft.published",
+        "draft.discarded",
+        "draft.brought_back",
+    ),
     *("context.changed", "workshop.message_sent", "workshop.model_switched", "workshop.rewound"),
     *("workshop.redone", "workshop.answer_streamed", "workshop.answer_withdrawn"),
     "workshop.turn_ended",

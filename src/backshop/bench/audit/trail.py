@@ -45,6 +45,7 @@ KINDS = {
     "comment.withdrawn": "comment_withdrawn",
     "draft.published": "draft_published",
     "draft.discarded": "draft_discarded",
+    "draft.brought_back": "draft_brought_back",
     "checkpoint.created": "checkpoint_created",
     "checkpoint.restored": "checkpoint_restored",
     "checkpoint.pinned": "checkpoint_pinned",

@@ -19,7 +19,7 @@ from backshop.base.ids import (
 from backshop.base.paths import BenchPath
 from backshop.bench import events
 from backshop.bench.errors import ConfirmationRequired, DraftExists, PublishedChanged
-from backshop.bench.revision import Correction, Revision
+from backshop.bench.revision import Correction, Draft, Revision
 from backshop.bench.state import BenchState
 from backshop.bench.values import FileFact, PathChange, Source
 
@@ -295,3 +295,28 @@ def discard(state: BenchState, message_id: MessageId) -> list[events.BenchEvent]
     """Throw the Draft away (B9.14)."""
     draft = refuse.require_draft(state)
     return [events.DraftDiscarded(draft_id=draft.draft_id, message_id=message_id)]
+
+
+def discarded(state: BenchState) -> Draft:
+    """Return the Draft that was thrown away, if it can still come back (B9.17)."""
+    refuse.require_exists(state)
+    if state.draft is not None:
+        raise DraftExists("there is a Draft already", reason="draft_exists")
+    if state.discarded is None:
+        raise NotFound(
+            "there is no discarded Draft that can come back: none was discarded that had"
+            " changes, or the files changed since",
+            reason="no_discarded_draft",
+        )
+    return state.discarded
+
+
+def bring_back(
+    state: BenchState, revision_id: RevisionId, message_id: MessageId
+) -> list[events.BenchEvent]:
+    """Make the Draft again what it was when it was thrown away (B9.17)."""
+    return [
+        events.DraftBroughtBack(
+            draft_id=discarded(state).draft_id, revision_id=revision_id, message_id=message_id
+        )
+    ]

@@ -12,7 +12,7 @@ from backshop.base.paths import BenchPath
 from backshop.store import WriteFailed
 
 from .. import decide, requests
-from ..answers import ChangedFile, Done, FolderWritten, Published
+from ..answers import ChangedFile, Discarded, Done, FolderWritten, Published
 from ..errors import BenchDamaged, PublishedChanged
 from ..folder import standing, write_back
 from ..folder.root import FolderAway
@@ -182,18 +182,36 @@ def changed_file(change: Change, proofs: Mapping[BenchPath, bool] | None = None)
     )
 
 
-def discard(desk: BenchRepository, request: requests.BenchRequest) -> Done:
+def discard(desk: BenchRepository, request: requests.BenchRequest) -> Discarded:
     """Throw the Draft away; works even when it is damaged (B9.14)."""
     message_id = desk.new_message()
     with desk.locked(request.workbench_id, damaged_ok=True):
         done = desk.commit(request.workbench_id, lambda s: decide.discard(s, message_id))
+    gone = done.state.discarded
+    return Discarded(
+        warnings=done.warnings, discarded_draft_id=None if gone is None else gone.draft_id
+    )
+
+
+def bring_back(desk: BenchRepository, request: requests.BenchRequest) -> Done:
+    """Take it back that the Draft was thrown away, if all of it is still there (B9.17)."""
+    revision_id, message_id = desk.new_revision(), desk.new_message()
+    with desk.locked(request.workbench_id, lost_ok=True) as state:
+        _require_contents(desk, state, decide.discarded(state))
+        done = desk.commit(
+            request.workbench_id, lambda now: decide.bring_back(now, revision_id, message_id)
+        )
     return Done(warnings=done.warnings)
 
 
-def _require_clean_draft(desk: BenchRepository, state: BenchState, draft: Draft) -> None:
+def _require_contents(desk: BenchRepository, state: BenchState, draft: Draft) -> None:
     lost = desk.soundness.beyond(state.published, draft.tree, thorough=True)
     if lost:
         raise BenchDamaged("the Draft lacks contents", reason=lost[0].reason, detail=lost[0].path)
+
+
+def _require_clean_draft(desk: BenchRepository, state: BenchState, draft: Draft) -> None:
+    _require_contents(desk, state, draft)
     outside = desk.views.outside(state, "draft", mark=True)
     if outside:
         raise ValidationFailed(

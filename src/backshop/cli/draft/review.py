@@ -162,9 +162,10 @@ def discard(door: Door, bench: str, paths: tuple[str, ...], yes: bool) -> None:
         if not paths:
             own = requests.BenchRequest(workbench_id=at.id)
             if not yes and shop.ask(Bench.draft_get_state, own).has_draft:
-                door.confirm("Throw the Draft away? It does not come back.", "discarding")
+                door.confirm("Throw the Draft away?", "discarding")
             thrown = shop.ask(Bench.draft_discard, own)
-            door.show(thrown, lambda _: "discarded; Published is as it was")
+            back = f"\nundo: backshop draft undo {at.id}" if thrown.discarded_draft_id else ""
+            door.show(thrown, lambda _: f"discarded; Published is as it was{back}")
             return
         files = _changed(at, paths)
         for path in files:
@@ -313,9 +314,16 @@ def draft_rename(door: Door, bench: str, path: str, new_path: str) -> None:
 @BENCH
 @pass_door
 def draft_undo(door: Door, bench: str) -> None:
-    """Take back what was last done to the Draft by hand: a path reverted, deleted or renamed,
-    changes left out or taken."""
-    done = ask(door, bench, Bench.draft_undo, requests.DraftUndo)
+    """Take back what was last done to the Draft by hand: that it was discarded, a path reverted,
+    deleted or renamed, changes left out or taken."""
+    with door.shop() as shop:
+        own = requests.BenchRequest(workbench_id=shop.workshop(bench).id)
+        if shop.ask(Bench.draft_get_state, own).discarded_draft_id:
+            back = shop.ask(Bench.draft_bring_back, own)
+            again = f"review it: backshop review {own.workbench_id}"
+            door.show(back, lambda _: f"the discarded Draft is back\n{again}")
+            return
+        done = shop.ask(Bench.draft_undo, requests.DraftUndo(workbench_id=own.workbench_id))
     door.show(done, lambda v: f"again as the Draft had it: {', '.join(map(clean, v.paths))}")
 
 

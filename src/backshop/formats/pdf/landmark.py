@@ -7,7 +7,7 @@ import ctypes
 import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_c
 
-from ..landmark import begins, ends
+from ..package.landmark import begins, ends
 from ..protocol import Json, JsonObject, Source
 from .document import opened
 

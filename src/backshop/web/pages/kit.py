@@ -38,6 +38,7 @@ THEME_COOKIE = "backshop_theme"
 PROOF_COOKIE = "backshop_proof"
 DONE = {  # what a command did, in the words of the page after it
     "CheckpointRestore": "Restored; what was Published before is kept in the history",
+    "DraftBringBack": "The discarded Draft is back",
     "DraftDiscard": "The Draft was discarded; Published is as it was",
     "DraftPublish": "Published; what was there before is kept in the history",
     "DraftRevertPath": "Reverted: the file is as it was when the Draft began",

@@ -98,6 +98,8 @@ def system_line(message: Message, models: Mapping[str, str]) -> str:
             return _applied(data.get("paths") or ())
         case "draft_discarded":
             return "Draft discarded; Published is as it was"
+        case "draft_brought_back":
+            return "The discarded Draft is back"
         case "checkpoint_restored":
             return _gone_back(data.get("publish"))
         case "files_restored":

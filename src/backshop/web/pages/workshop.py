@@ -18,7 +18,7 @@ from backshop.base.errors import BackshopError
 from backshop.base.labels import MODEL_STATES, NOTES, PHASES, PROPOSALS
 from backshop.base.limits import CHARS_PER_TOKEN
 from backshop.base.usage import used_line
-from backshop.bench import Bench, FileEntry, Picture, requests
+from backshop.bench import Bench, DraftState, FileEntry, Picture, requests
 from backshop.bench.requests import WorkbenchFilesList
 from backshop.models import ModelRequestById, Models, Providers
 from backshop.models.requests import ServerFound, Suggestion
@@ -65,7 +65,8 @@ def workshop(visit: Visit, *, servers: Sequence[ServerFound] | None = None) -> P
     context = bench_context(visit, "workshop")
     state = context["workshop"]
     busy = state and (state.active_turn or state.resumable_turn)
-    talk = transcript_context(visit, before=visit.query.get("before"), limit=WINDOW)
+    before = visit.query.get("before")
+    talk = transcript_context(visit, context["draft"], before=before, limit=WINDOW)
     is_quiet = not busy and not has_late_note(talk["entries"])
     if context["draft"].has_draft and is_quiet and "stay" not in visit.query:
         return Redirect(f"/bench/{visit.params['bench_id']}/review")  # W18.4
@@ -188,15 +189,18 @@ def files_context(visit: Visit) -> dict[str, Any]:
 def transcript(visit: Visit) -> Page:
     """Return a window of the conversation alone: the end, or what stands before a message."""
     bench_id, before = visit.params["bench_id"], visit.query.get("before")
+    draft = visit.ask(Bench.draft_get_state, requests.BenchRequest(workbench_id=bench_id))
     context = {
         "bench": {"workbench_id": bench_id},
-        "draft": visit.ask(Bench.draft_get_state, requests.BenchRequest(workbench_id=bench_id)),
-        **transcript_context(visit, before=before, limit=OLDER if before else WINDOW),
+        "draft": draft,
+        **transcript_context(visit, draft, before=before, limit=OLDER if before else WINDOW),
     }
     return Page(template="transcript.html", title="", context=context)
 
 
-def transcript_context(visit: Visit, *, before: str | None, limit: int) -> dict[str, Any]:
+def transcript_context(
+    visit: Visit, draft: DraftState, *, before: str | None, limit: int
+) -> dict[str, Any]:
     """Return what `transcript.html` shows."""
     bench_id = visit.params["bench_id"]
     wish = GetConversation(workbench_id=bench_id, limit=limit, before=before or None)
@@ -206,8 +210,9 @@ def transcript_context(visit: Visit, *, before: str | None, limit: int) -> dict[
     used = _used(visit, {one.turn_id for one in page.messages if one.turn_id})
     last = next((one.message_id for one in reversed(page.messages) if _is_change(one)), None)
     newest = None if before else last  # of Published, as far as the conversation tells
+    gone = draft.discarded_draft_id
     return {
-        "entries": [_entry(visit, one, names, used, newest) for one in page.messages],
+        "entries": [_entry(visit, one, names, used, newest, gone) for one in page.messages],
         "model_names": names,
         "is_shared": bool(visit.shop.people.names()),
         "has_talk": any(one.type != "system_event" for one in page.messages),
@@ -273,6 +278,8 @@ class Entry:
     """What models used for it (U3.9)."""
     is_newest: bool
     """Whether it is the card of the last publish, with no restore after it (U4.44)."""
+    comes_back: bool
+    """Whether it tells of a discarded Draft that can be brought back (U4.45)."""
 
 
 def _is_change(message: Message) -> bool:
@@ -292,12 +299,16 @@ def _entry(
     models: dict[str, str],
     used: dict[str, TurnUsage],
     newest: str | None,
+    gone: str | None,
 ) -> Entry:
     is_over = message.type == "assistant_message" and message.status != "streaming"
     turn = used.get(message.turn_id or "") if is_over else None
     cost = used_line(turn) if turn is not None and turn.calls else None
     is_newest = message.message_id == newest
-    text = json.dumps([encode(message), cost, is_newest], sort_keys=True, ensure_ascii=False)
+    is_discard = message.event_kind == "draft_discarded"
+    comes_back = is_discard and gone is not None and message.metadata.get("draft_id") == gone
+    about = [encode(message), cost, is_newest, comes_back]
+    text = json.dumps(about, sort_keys=True, ensure_ascii=False)
     return Entry(
         message=message,
         version=hashlib.sha256(text.encode()).hexdigest()[:12],
@@ -306,6 +317,7 @@ def _entry(
         done=done_line(message) if cost is not None else None,
         used=cost,
         is_newest=is_newest,
+        comes_back=comes_back,
     )
 
 

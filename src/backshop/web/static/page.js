@@ -133,7 +133,8 @@ const DONE = {
   DraftPublish: ({ changed = [], no_changes, checkpoint_id }) => (no_changes
     ? { done: "Nothing to publish: the Draft was the same as Published, and is gone" }
     : { done: `Published ${counted(changed.length)}`, back: ["Undo", "restore", checkpoint_id] }),
-  DraftDiscard: () => ({ done: "The Draft was discarded; Published is as it was" }),
+  DraftDiscard: ({ discarded_draft_id: kept }) => ({ done: "The Draft was discarded; Published is as it was", ...(kept ? { back: ["Undo", "bringBack"], seconds: 20 } : {}) }),
+  DraftBringBack: () => ({ done: "The discarded Draft is back" }),
   DraftRevertPath: ({ no_changes, draft_revision_id }, { path }) => (no_changes
     ? { done: `${path} was as it is when the Draft began already` }
     : { done: `Reverted: ${path} is as it was when the Draft began`, back: ["Undo", "undoCorrection", draft_revision_id], seconds: 20 }),
@@ -148,6 +149,17 @@ const DONE = {
 export const backs = {
   renameBack: (names) => renamed("WorkbenchFileRename", names),
   renameBackInDraft: (names) => renamed("DraftRenamePath", names),
+  async bringBack() {
+    const { bench } = document.body.dataset;
+    try {
+      const done = await call("DraftBringBack", { workbench_id: bench });
+      sessionStorage.setItem(PROVED, JSON.stringify(DONE.DraftBringBack(done)));
+      location.assign(`/bench/${bench}/review`);
+    } catch (error) {
+      if (!error.envelope) throw error;
+      showError($("#main"), error.envelope);
+    }
+  },
   async undoCorrection(revision_id) {
     try {
       const done = await call("DraftUndo", { workbench_id: document.body.dataset.bench, revision_id });
@@ -192,6 +204,7 @@ function arrive() {
 }
 function cardOf(back) {
   const [, name, checkpoint_id] = back ?? [];
+  if (name === "bringBack") return $('form[data-command="DraftBringBack"]')?.closest(".message");
   return name === "restore" ? $(`[data-restore="${CSS.escape(checkpoint_id)}"]`)?.closest(".publish-card") : null;
 }
 

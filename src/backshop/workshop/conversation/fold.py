@@ -28,6 +28,7 @@ _CHANGES = (
     | be.DraftRebased
     | be.DraftPublished
     | be.DraftDiscarded
+    | be.DraftBroughtBack
     | be.FilesAdded
     | be.FilesRemoved
     | be.FileRenamed
@@ -103,6 +104,10 @@ def _told(state: WorkshopState, fact: BenchEvent, at_ms: int, seq: int) -> Works
             }
             state = unproposed(given_up(state))
             return system(state, fact.message_id, "draft_discarded", at_ms, seq, about)
+        case be.DraftBroughtBack():
+            gone = state.bench.discarded
+            about = {"draft_id": fact.draft_id, "source": gone.source.kind if gone else "workshop"}
+            return system(state, fact.message_id, "draft_brought_back", at_ms, seq, about)
         case be.CheckpointRestored() if not fact.is_rewind:
             return _restored(unproposed(given_up(state)), fact, at_ms, seq)
         case be.FilesRestored():

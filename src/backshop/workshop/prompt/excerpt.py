@@ -32,6 +32,7 @@ _NOTES: Mapping[str, str] = {
     "checkpoint_published": "(Note: the person published the Draft here.)",
     "checkpoint_restored": "(Note: the person restored an earlier checkpoint here.)",
     "draft_discarded": "(Note: the person discarded the Draft here.)",
+    "draft_brought_back": "(Note: the person brought the discarded Draft back here.)",
 }
 ON_DRAFT = "(Note: the person has looked at the Draft and writes about it.)"
 ADDED = "(The person asked for another answer to this, and added:)\n{}"

@@ -10,8 +10,8 @@ from itertools import islice
 from pathlib import Path
 
 from backshop.base import limits
-from backshop.formats.landmark import begins, ends
 from backshop.formats.package.guard import Element
+from backshop.formats.package.landmark import begins, ends
 from backshop.formats.protocol import Applied, Json, JsonObject, Source
 
 from ..text import name as n
