@@ -1,4 +1,4 @@
-"""Drawn slides beside LibreOffice's: every text there, and in its place (F43.39).
+"""Drawn slides beside LibreOffice's: every text there, text and frames in their places (F43.39).
 
 LibreOffice has to have faces as wide as the bundled ones (Carlito, Caladea, Liberation).
 """
@@ -11,10 +11,12 @@ import re
 import shutil
 import subprocess
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 
 import pytest
+from lxml import etree
 
 from backshop.formats import FormatError, write_samples
 from backshop.formats.canvas.figure import Canvas, Figure, Group, Text
@@ -31,7 +33,9 @@ WORD = re.compile(
 )
 PAGE = re.compile(r'<page width="([\d.]+)"')
 
-Spots = dict[str, tuple[float, float]]  # of words that stand once on a page, in parts of its width
+_IN_PX = {"cm": 96 / 2.54, "mm": 96 / 25.4, "in": 96.0, "pt": 96 / 72}
+
+Spots = dict[str, tuple[float, ...]]  # of words that stand once on a page, in parts of its width
 
 
 def decks(folder: Path) -> list[Path]:
@@ -60,11 +64,12 @@ def all_text(figures: tuple[Figure, ...]) -> str:
 
 
 def own_spots(canvas: Canvas) -> Spots:
-    found: list[tuple[str, float, float]] = []
+    found: list[tuple[str, tuple[float, ...]]] = []
     for text in upright(canvas.figures):
         for match in re.finditer(r"\S+", text.text):
             x = text.x + text.face.width(text.text[: match.start()], text.size)
-            found.append((match[0], x / canvas.width, (text.y - text.size / 4) / canvas.width))
+            spot = x / canvas.width, (text.y - text.size / 4) / canvas.width
+            found.append((match[0], spot))
     return once(found)
 
 
@@ -72,27 +77,60 @@ def their_spots(page: str) -> Spots:
     width = float(PAGE.findall(page)[0])
     return once(
         [
-            (html.unescape(word), float(x) / width, (float(top) + float(bottom)) / 2 / width)
+            (html.unescape(word), (float(x) / width, (float(top) + float(bottom)) / 2 / width))
             for x, top, bottom, word in WORD.findall(page)
         ]
     )
 
 
-def once(found: list[tuple[str, float, float]]) -> Spots:
-    counts = Counter(word for word, _, _ in found)
-    return {word: (x, y) for word, x, y in found if counts[word] == 1 and len(word) > 1}
+def once(found: list[tuple[str, tuple[float, ...]]]) -> Spots:
+    counts = Counter(word for word, _ in found)
+    return {word: spot for word, spot in found if counts[word] == 1 and len(word) > 1}
 
 
-def pages_of(deck: Path, folder: Path) -> list[str]:
+def converted(deck: Path, kind: str, folder: Path) -> Path:
     program = shutil.which("soffice")
     assert program
     here = [program, "--headless", f"-env:UserInstallation=file://{folder}/profile"]
     subprocess.run(
-        [*here, "--convert-to", "pdf", "--outdir", str(folder), str(deck)],
+        [*here, "--convert-to", kind, "--outdir", str(folder), str(deck)],
         check=True,
         capture_output=True,
         timeout=120,
     )
+    return folder / f"{deck.stem}.{kind}"
+
+
+def own_edges(canvas: Canvas) -> Spots:
+    return once(
+        [
+            (one.label, (one.x, one.y, one.x + one.width, one.y + one.height))
+            for one in canvas.frames
+        ]
+    )
+
+
+def their_edges(deck: Path, folder: Path) -> list[Spots]:
+    """Return the edges, in pixels, of what stands on each slide, by names one thing on it has."""
+    path = converted(deck, "fodp", folder)
+    if not path.exists():  # a deck with sound: LibreOffice writes no fodp of it
+        return []
+    root = etree.parse(path, etree.XMLParser(huge_tree=True)).getroot()
+    return [once(list(things(page))) for page in root.iterfind("{*}body/{*}presentation/{*}page")]
+
+
+def things(page: etree._Element) -> Iterator[tuple[str, tuple[float, ...]]]:
+    for one in page.iter("{*}frame", "{*}custom-shape"):
+        held = {etree.QName(key).localname: str(value) for key, value in one.items()}
+        is_noted = next(one.iterancestors("{*}notes"), None) is not None
+        sides = [held.get(name, "") for name in ("x", "y", "width", "height")]
+        if held.get("name") and all(sides) and not is_noted:  # turned ones have no corner
+            x, y, width, height = (float(side[:-2]) * _IN_PX[side[-2:]] for side in sides)
+            yield held["name"], (x, y, x + width, y + height)
+
+
+def pages_of(deck: Path, folder: Path) -> list[str]:
+    converted(deck, "pdf", folder)
     boxes = subprocess.run(
         ["pdftotext", "-bbox", str(folder / f"{deck.stem}.pdf"), "-"],
         check=True,
@@ -124,15 +162,23 @@ def test_slides_of_the_corpora_are_drawn_as_libreoffice_draws_them(tmp_path):
     if "Carlito" not in faces:
         pytest.skip("LibreOffice has no Carlito here")
     slides, near, far, lost = 0, 0, [], []
+    framed, away = 0, []
     for path in decks(tmp_path):
         try:
             deck = Deck.open(Source(path, "0" * 64, path.name, Limits()))
         except FormatError:
             continue
-        pages = pages_of(path, tmp_path)
+        pages, edges = pages_of(path, tmp_path), their_edges(path, tmp_path)
         for slide, page in zip(deck.slides, pages, strict=False):
             canvas = painted(deck, slide)
             slides += 1
+            places = edges[slide.index] if slide.index < len(edges) else {}
+            for name, sides in own_edges(canvas).items():
+                if name in places:
+                    framed += 1
+                    gap = max(abs(a - b) for a, b in zip(sides, places[name], strict=True))
+                    if gap > NEAR * canvas.width:
+                        away.append((path.name, slide.index, name, round(gap / canvas.width, 3)))
             lost += [(path.name, slide.index, text) for text in unsaid(slide, canvas)]
             own, their = own_spots(canvas), their_spots("<page " + page)
             for frame in (one for one in canvas.frames if one.kind != "chart"):
@@ -150,6 +196,9 @@ def test_slides_of_the_corpora_are_drawn_as_libreoffice_draws_them(tmp_path):
 
     share = near / (near + len(far))
     print(f"{slides} slides, {near} of {near + len(far)} shapes near ({share:.1%}); far: {far}")
+    print(f"{framed} frames, {len(away)} away: {away}")
     assert slides >= 30
+    assert framed >= 100
+    assert len(away) <= 0.05 * framed, away
     assert lost == []
     assert share >= 0.95, far

@@ -1,7 +1,9 @@
-"""Drawn sheets against LibreOffice: the same texts, the same series, cells in the same places.
+"""Drawn sheets against LibreOffice: the same texts and series, cells and charts in the same places.
 
 LibreOffice writes each workbook as flat OpenDocument, which says how wide its columns and how tall
-its rows became and what its cells show. The machine has to have the faces we draw in.
+its rows became and what its cells show; and as a workbook, which says where in its cells charts and
+pictures stand (in OpenDocument it puts some into a wrong column). The machine has to have the faces
+we draw in.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from backshop.formats import FormatError, write_samples, xlsx
 from backshop.formats.package.guard import parse_xml
 from backshop.formats.xlsx.book.opening import open_book
 from backshop.formats.xlsx.book.workbook import Sheet
-from backshop.formats.xlsx.drawing.drawing_part import PICTURE, drawn_on
+from backshop.formats.xlsx.drawing.drawing_part import PICTURE, DrawingPart, drawn_on
 from backshop.formats.xlsx.drawing.listing import chart_facts
 
 from .books import source
@@ -32,16 +34,12 @@ pytestmark = [
 
 ROWS, COLUMNS = 60, 26
 NEAR = 0.03  # of the page's width
+_UNKNOWN = "#NAME?"  # a function that LibreOffice does not have
 _IN_PX = {"cm": 96 / 2.54, "mm": 96 / 25.4, "in": 96.0, "pt": 96 / 72}
-NAMES = (
-    *("chart_area04", "chart_axis25", "chart_bar10", "chart_column02", "chart_combined01"),
-    *("chart_data_labels27", "chart_date01", "chart_doughnut04", "chart_line01", "chart_pie03"),
-    *("chart_scatter04", "chart_scatter12", "chart_stock02", "chart_radar02", "chart_font02"),
-    *("cond_format07", "table08", "rich_string07", "rich_string12", "image36", "merge_range03"),
-    *("textbox05", "comment06", "tutorial03", "format24", "set_row03", "set_column04"),
-    *("hyperlink04", "outline03", "panes01", "autofit12", "default_row03", "theme_color04"),
-)
 ODD = ("FormatConditionTests", "Formatting", "Themes2", "TextFormatTests", "WithTwoCharts")
+
+
+Edges = tuple[float, float, float, float]  # left, right, top, bottom
 
 
 @dataclass
@@ -58,10 +56,10 @@ def px(text: str | None) -> float:
     return float((text or "0pt")[:-2]) * _IN_PX[unit]
 
 
-def converted(files: list[Path], into: Path) -> None:
+def converted(files: list[Path], kind: str, into: Path) -> None:
     profile = (into / "profile").as_uri()
     command = ["soffice", f"-env:UserInstallation={profile}", "--headless", "--norestore"]
-    command += ["--convert-to", "fods", "--outdir", str(into), *map(str, files)]
+    command += ["--convert-to", kind, "--outdir", str(into), *map(str, files)]
     subprocess.run(command, check=True, capture_output=True, timeout=1800)
 
 
@@ -107,6 +105,29 @@ def lines(table: Any, sizes: dict[str, float]) -> Lines:
     return found
 
 
+def things(book: Any, sheet: Sheet, lines: Lines) -> dict[str, list[Edges]]:
+    """Return where the charts and pictures of a sheet that LibreOffice saved stand, by kind."""
+    found: dict[str, list[Edges]] = {}
+    for drawn in drawn_on(book, sheet):
+        anchor = DrawingPart.of(book, drawn.drawing).children[drawn.at]
+        corners = [anchor.find("{*}from"), anchor.find("{*}to")]
+        if None not in corners:
+            (left, top), (right, bottom) = (corner(one, lines) for one in corners)
+            found.setdefault(drawn.sort, []).append((left, right, top, bottom))
+    return found
+
+
+def corner(element: Any, lines: Lines) -> tuple[float, float]:
+    """Return a corner in pixels; below and beside the window every line is a usual one."""
+    at = {name: int(element.findtext("{*}" + name)) for name in ("col", "colOff", "row", "rowOff")}
+    edges = ((lines.columns, at["col"], at["colOff"]), (lines.rows, at["row"], at["rowOff"]))
+    x, y = (
+        held[number] + offset / 9525 if number < len(held) else 1e6
+        for held, number, offset in edges
+    )
+    return x, y
+
+
 def cells(row: Any, number: int, found: Lines) -> None:
     col = 1
     for cell in row:
@@ -114,7 +135,7 @@ def cells(row: Any, number: int, found: Lines) -> None:
         is_own = str(cell.tag).endswith("}table-cell") and repeated == 1
         words = [one for one in cell if str(one.tag).endswith("}p")] if is_own else []
         text = "\n".join("".join(one.itertext()) for one in words)
-        if text and attr(cell, "value-type") == "string":
+        if text and text != _UNKNOWN and attr(cell, "value-type") == "string":
             found.texts[number, col] = text
         col += repeated
 
@@ -131,7 +152,7 @@ def drawn_words(found: Any) -> str:
 def workbooks(corpora: Path, folder: Path) -> list[Path]:
     folder.mkdir()
     made = [path for path in write_samples(folder) if path.suffix == ".xlsx"]
-    named = [corpora / "xlsx-features" / f"{name}.xlsx" for name in NAMES]
+    named = sorted((corpora / "xlsx-features").glob("*.xlsx"))
     named += [corpora / "ooxml-odd" / f"{name}.xlsx" for name in ODD]
     named += sorted((corpora / "office-fixtures").glob("*.xlsx"))
     return [*made, *(path for path in named if path.exists())]
@@ -144,6 +165,8 @@ class Tally:
     sheets: int = 0
     cells: int = 0
     near: int = 0
+    things: int = 0
+    things_far: list[str] = field(default_factory=list)
     texts: int = 0
     series: int = 0
     lacking: list[str] = field(default_factory=list)
@@ -171,6 +194,27 @@ class Tally:
                 if not all(squeezed(part) in words.replace("\0", "") for part in text.split()):
                     self.lacking.append(f"{name} {row},{col}: {text[:40]}")
 
+    def take_things(self, name: str, found: Any, others: dict[str, list[Edges]]) -> None:
+        """Compare charts and pictures that end in the window, each by its four edges."""
+        head, width = (found["columns"][0], found["rows"][0]), found["width"]
+        for kind, theirs in others.items():
+            ours = [one for one in found["frames"] if one["kind"] == kind]
+            for at, edges in enumerate(theirs):
+                if (
+                    edges[1] > found["columns"][-1] - head[0]
+                    or edges[3] > found["rows"][-1] - head[1]
+                ):
+                    continue  # the window ends there
+                self.things += 1
+                if at >= len(ours):
+                    self.things_far.append(f"{name}: {kind} {at + 1} has no frame")
+                    continue
+                left, top = ours[at]["x"] - head[0], ours[at]["y"] - head[1]
+                own = (left, left + ours[at]["width"], top, top + ours[at]["height"])
+                far = max(abs(a - b) for a, b in zip(own, edges, strict=True))
+                if far > NEAR * width:
+                    self.things_far.append(f"{name}: {kind} {at + 1} by {far / width:.1%}")
+
 
 def series_shown(book: Any, sheet: Sheet, found: Any, tally: Tally, name: str) -> None:
     words = drawn_words(found)
@@ -179,7 +223,11 @@ def series_shown(book: Any, sheet: Sheet, found: Any, tally: Tally, name: str) -
             continue
         facts = chart_facts(book, drawn)
         is_listed = facts.legend and not {"pie", "doughnut"} & set(facts.kinds)
+        root = parse_xml(book.package.read(drawn.part))
+        taken_out = {one.get("val") for one in root.iterfind(".//{*}legendEntry/{*}idx")}
         for at, one in enumerate(facts.series if is_listed else ()):
+            if str(at) in taken_out:
+                continue
             called = one.name or f"Series{at + 1}"
             tally.series += 1
             if squeezed(called) not in words.replace("\0", ""):
@@ -197,11 +245,13 @@ def test_sheets_are_drawn_as_libreoffice_lays_them_out(corpora, tmp_path, record
         shutil.copyfile(path, files[-1])
     out = tmp_path / "out"
     out.mkdir()
-    converted(files, out)
+    converted(files, "fods", out)
+    converted(files, "xlsx", out)
     tally = Tally()
     for path in files:
         theirs = sheets(out / f"{path.stem}.fods") if (out / f"{path.stem}.fods").exists() else {}
         book = open_book(source(path))
+        saved = open_book(source(out / path.name)) if theirs else book
         for sheet in book.sheets:
             if sheet.kind != "worksheet" or sheet.name not in theirs:
                 continue
@@ -211,11 +261,16 @@ def test_sheets_are_drawn_as_libreoffice_lays_them_out(corpora, tmp_path, record
                 tally.lacking.append(f"{path.stem}: {error.reason}")
                 continue
             tally.take(f"{path.stem} {sheet.name}", found, theirs[sheet.name])
+            again = next(one for one in saved.sheets if one.name == sheet.name)
+            tally.take_things(path.stem, found, things(saved, again, theirs[sheet.name]))
             series_shown(book, sheet, found, tally, path.stem)
-    for name in ("sheets", "cells", "near", "texts", "series"):
+    for name in ("sheets", "cells", "near", "things", "texts", "series"):
         record_property(name, getattr(tally, name))
 
-    assert tally.sheets >= 30
+    print(tally)
+    assert tally.sheets >= 60
     assert tally.lacking == []
     assert tally.near >= 0.95 * tally.cells
-    assert tally.series >= 30
+    assert tally.things >= 100
+    assert len(tally.things_far) <= 0.05 * tally.things, tally.things_far
+    assert tally.series >= 200
