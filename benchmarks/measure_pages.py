@@ -22,14 +22,16 @@ from pptx import Presentation
 from tests.conftest import browser_path
 from tests.web.browsing import ARGUMENTS, Served, serving
 from tests.web.drafts import Drafting
+from tests.web.elsewhere import committed_ms, terminal
 from tests.web.walk import TASK
+from tests.web.watching import Watched
 
 from .report import fact, head, row
 
 BENCHES = int(os.environ.get("PAGES_BENCHES", "500"))
 MESSAGES = int(os.environ.get("PAGES_MESSAGES", "2000"))
 FILES, ROWS, SLIDES = 200, 3_000, 60
-PAGE_KB, PAINT_MS, PROGRESS_MS = 200, 200, 100
+PAGE_KB, PAINT_MS, PROGRESS_MS, TOLD_MS = 200, 200, 100, 1000
 ASKS = 5
 _WATCH = """() => { window.waited = [];
   new PerformanceObserver((list) => window.waited.push(...list.getEntries().map((e) => e.duration)))
@@ -92,6 +94,8 @@ def _measure(served: Served) -> None:
         card, words = _begun(browser, served)
         row("from Enter to the card of the work", card, PROGRESS_MS, unit="ms")
         fact("from Enter to the words for what the agent does", words, unit="ms")
+        told = _told(browser, served)
+        row("from another process to four open pages", told, TOLD_MS, unit="ms")
 
 
 def _weight(client: Any, path: str) -> int:
@@ -191,3 +195,24 @@ def _begun(browser: Any, served: Served) -> tuple[float, float]:
         page.locator("#publish").wait_for()
     context.close()
     return median(one["card"] for one in found), median(one["words"] for one in found)
+
+
+def _told(browser: Any, served: Served) -> float:
+    """Rename a bench from a terminal; return the median until all its open pages say so (S5.2)."""
+    bench = served.bench("Told", {"notes.txt": "words\n"})
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    page = context.new_page()
+    page.goto(served.link())
+    pages = [page, *(context.new_page() for _ in range(3))]
+    for one, path in zip(
+        pages, ("?stay=1", "/checkpoints", "/file/notes.txt", "/sharing"), strict=True
+    ):
+        one.goto(f"{served.address}/bench/{bench}{path}")
+    found = []
+    for number in range(ASKS):
+        watched = Watched(*pages)
+        watched.expect(f"Called {number}")
+        terminal(served, "bench", "rename", bench, f"Called {number}")
+        found.append(watched.took_ms(f"Called {number}", committed_ms(served)))
+    context.close()
+    return median(found)

@@ -316,7 +316,7 @@ def test_a_page_that_answers_a_form_stays_and_is_not_sent_again(served, new_page
         page.get_by_label("Address", exact=True).fill(here.url)
         page.get_by_role("button", name="Add and ask what it can do").click()
         page.get_by_text("but it has no model").wait_for()
-        page.wait_for_function("location.pathname === '/settings/models'")
+        page.wait_for_function("() => location.pathname === '/settings/models'")
         served.call("UserSetConsentMode", mode="ask")  # news, after what the form itself changed
         warned = page.get_by_text("The server offers no model.").count()
         page.reload()

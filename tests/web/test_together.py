@@ -5,7 +5,6 @@ The terminal and the agent are processes of their own.
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import threading
@@ -16,34 +15,13 @@ from pathlib import Path
 import anyio
 import pytest
 from tests.models.provider import Reply, chat, serving
+from tests.web.elsewhere import committed_ms, environment, terminal
 from tests.web.watching import Watched
 
 from mcp import Client, StdioServerParameters
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = [pytest.mark.needs("browser"), pytest.mark.timeout(300)]
-
-
-def environment(served):
-    return {
-        "PYTHONPATH": str(ROOT / "src"),
-        "BACKSHOP_HOME": str(served.shop.config.home),
-        "HOME": os.environ["HOME"],
-        "PATH": os.environ["PATH"],
-    }
-
-
-def terminal(served, *arguments):
-    """Run a command as somebody does in a terminal."""
-    done = subprocess.run(
-        [sys.executable, "-m", "backshop.cli", *arguments],
-        env=environment(served),
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr + done.stdout
-    return done.stdout
 
 
 def agent(served, bench, tool, **arguments):
@@ -61,12 +39,6 @@ def agent(served, bench, tool, **arguments):
     with ThreadPoolExecutor(1) as beside:  # the browser's loop has this thread
         result = beside.submit(anyio.run, story).result(120)
     assert not result.is_error, result.content
-
-
-def committed_ms(served):
-    """Return when the newest fact was committed."""
-    store = served.shop.store
-    return store.tail(store.last_seq() - 1, 1)[0].at_ms
 
 
 @pytest.mark.rule("S5.2", "U2.3", "U5.2", "U3.5")

@@ -606,5 +606,5 @@ def test_a_model_that_is_waited_for_is_told_in_the_page(served, bench, new_page)
         served.shop.hub.signals.send("WorkshopModelProgress", told, workbench_id=bench)
 
     page.wait_for_function(
-        "document.querySelector('#tool').textContent == 'The model is thinking… (7 s)'"
+        "() => document.querySelector('#tool').textContent == 'The model is thinking… (7 s)'"
     )

