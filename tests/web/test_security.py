@@ -62,6 +62,21 @@ def test_a_login_link_works_once_and_the_cookie_is_strict(served):
 
 
 @pytest.mark.rule("S7.2")
+def test_a_browser_that_is_in_is_not_kept_out_by_a_link_that_was_used(served):
+    link = served.link()
+    with httpx2.Client(timeout=60) as browser:
+        browser.get(link)
+        again = browser.get(link)
+        kept = {"cookie": f"{served.door.cookie}={browser.cookies[served.door.cookie]}"}
+        browser.post(f"{served.address}/logout", headers={"origin": served.address})
+        after = httpx2.get(link, headers=kept, timeout=60)
+
+    assert (again.status_code, again.headers.get("location")) == (303, "/")
+    assert "set-cookie" not in again.headers
+    assert after.status_code == 403
+
+
+@pytest.mark.rule("S7.2")
 def test_a_forged_or_altered_cookie_is_no_cookie(served):
     with served.client() as client:
         good = client.cookies[served.door.cookie]
@@ -268,6 +283,7 @@ def test_a_login_link_works_once_at_any_server_of_the_home_and_for_a_day(tmp_pat
         with first.client(logged_in=False) as here, second.client(logged_in=False) as there:
 
             def opened(client: Any, token: str) -> int:
+                client.cookies.clear()  # a browser that is not in
                 return int(client.get("/login", params={"token": token}).status_code)
 
             assert [opened(there, link), opened(here, link), opened(there, link)] == [303, 403, 403]

@@ -157,7 +157,21 @@ async def enter(request: Request) -> Response:
     token = request.query_params.get("token")
     if token is None:
         return await _entered(request, None, refused=False)
-    return await _guarded(request, token, lambda: site.login.exchange(token))
+    answer = await _guarded(request, token, lambda: site.login.exchange(token))
+    if answer.status_code == 403 and await _is_in(request):
+        return _home()
+    return answer
+
+
+async def _is_in(request: Request) -> bool:
+    """Say whether the browser is let in already, whatever link it came by."""
+    site: Site = request.app.state.site
+    user = site.login.knows(cookie_of(request))
+    return user is not None and await site.is_here(user, cookie_of(request))
+
+
+def _home() -> Response:
+    return RedirectResponse("/", status_code=303, headers={"cache-control": "no-store"})
 
 
 async def enter_by_token(request: Request) -> Response:
@@ -261,8 +275,7 @@ async def _entered(request: Request, cookie: str | None, *, refused: bool) -> Re
             "has_people": has_people,
         }
         return HTMLResponse(render("login.html", context), status_code=403 if refused else 200)
-    answer = RedirectResponse("/", status_code=303, headers={"cache-control": "no-store"})
-    return _with_cookie(request, answer, cookie)
+    return _with_cookie(request, _home(), cookie)
 
 
 def _with_cookie(request: Request, answer: Response, cookie: str) -> Response:
@@ -419,5 +432,8 @@ def _listen(host: str, port: int) -> socket.socket:
             f"{host}:{port} cannot be listened on",
             reason="bad_params",
             detail=error.strerror or str(error),
-            hints=('choose another port with --port N; make run ARGS="--port N"',),
+            hints=(
+                "if Backshop runs there already, `backshop serve --link` prints a link to it",
+                'else choose another port with --port N; make run ARGS="--port N"',
+            ),
         ) from error
