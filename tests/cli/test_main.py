@@ -329,6 +329,74 @@ def test_a_path_that_is_not_there_is_told_whole(tmp_path, capsys, words):
 
 
 @pytest.mark.rule("S4.18")
+@pytest.mark.parametrize(
+    ("words", "place", "then"),
+    [
+        (["bench", "extract", "B"], "far/away", "make it first"),
+        (["bench", "extract", "B"], "a.txt", ""),
+        (["bench", "extract", "B"], "home/benches", "name a folder outside it"),
+        (["restore"], "far", "the folder that `backshop backup` wrote"),
+        (["open"], "far", "make it first"),
+        (["open"], "home", "apart from it"),
+        (["open"], "", "apart from it"),
+        (["do", "x", "--model", "scripted:demo"], "empty", "name files"),
+        (["context", "set", "B", "situation", "--file"], "far.txt", ""),
+    ],
+)
+def test_a_place_that_cannot_be_used_is_named_with_what_to_do(tmp_path, capsys, words, place, then):
+    home = ["--home", str(tmp_path / "home")]
+    (tmp_path / "a.txt").write_text("a")
+    (tmp_path / "empty").mkdir()
+    main(["bench", "create", "B", *home])
+    main(["model", "use", "scripted:demo", "--bench", "B", *home])
+    capsys.readouterr()
+    is_begun = words[0] == "restore"
+    target = ["--home", str(tmp_path / "other")] if is_begun else home
+
+    assert main([*words, str(tmp_path / place), *target]) == 1
+    told = capsys.readouterr().err
+    assert str(tmp_path / place) in told
+    assert then in told
+
+
+@pytest.mark.rule("S4.18")
+def test_a_file_that_cannot_be_written_there_is_told_with_its_folder(tmp_path, capsys):
+    home = ["--home", str(tmp_path / "home")]
+    main(["bench", "create", "B", *home])
+    far = tmp_path / "far" / "all.jsonl"
+    capsys.readouterr()
+
+    assert main(["history", "B", "--jsonl", str(far), *home]) == 1
+    assert f"there is no folder {far.parent}" in capsys.readouterr().err
+
+
+@pytest.mark.rule("S4.3")
+def test_a_workbench_nobody_has_is_told_with_names_that_begin_so_or_how_to_list_them(
+    tmp_path, capsys
+):
+    home = ["--home", str(tmp_path / "home")]
+    main(["bench", "create", "Sample Workbench", *home])
+    capsys.readouterr()
+
+    assert main(["bench", "show", "sampl", *home]) == 1
+    assert "did you mean: Sample Workbench" in capsys.readouterr().err
+    assert main(["bench", "show", "zzz", *home]) == 1
+    assert "`backshop bench list` names them" in capsys.readouterr().err
+
+
+@pytest.mark.rule("B6.15")
+def test_what_is_not_copied_out_is_told_in_words(tmp_path, capsys):
+    home = ["--home", str(tmp_path / "home")]
+    main(["bench", "create", "B", *home])
+    capsys.readouterr()
+
+    assert main(["bench", "extract", "B", str(tmp_path), "no.txt", "../x", *home]) == 1
+    told = capsys.readouterr().out
+    assert "no such file in this workbench" in told
+    assert "no path of a file in a workbench" in told
+
+
+@pytest.mark.rule("S4.18")
 def test_a_place_that_is_taken_is_named_with_what_to_do(tmp_path, capsys):
     (tmp_path / "home").mkdir()
     (tmp_path / "copy").mkdir()

@@ -486,8 +486,20 @@ def _benches(found: BenchList) -> str:
 NOT_ADDED = {  # why a file was not taken, for people (B6.7)
     "directory": "a folder; --recursive takes it with all it holds",
     "inside_home": "inside Backshop's own folder",
+    "not_regular": "no regular file",
     "symlink": "a symbolic link",
     "unreadable": "not there, or not readable",
+}
+
+NOT_DONE = {  # why a file was not copied out, removed or renamed, for people (B6.13, B6.15)
+    "altered_blob": "its content is damaged; `backshop doctor --repair` looks for it",
+    "copy_failed": "it could not be written there",
+    "disk_full": "no room left on the disk",
+    "duplicate_request": "named twice",
+    "invalid_path": "no path of a file in a workbench",
+    "missing_blob": "its content is missing; `backshop doctor --repair` looks for it",
+    "not_found": "no such file in this workbench; `backshop bench files` lists them",
+    "symlink": "a symbolic link is in the way",
 }
 
 
@@ -506,7 +518,12 @@ def _added(done: Added) -> str:
 
 
 def _results(results: Sequence[PathResult]) -> str:
-    return table([(one.status, _named(one), one.reason or "") for one in results], ("", "file", ""))
+    rows = [(one.status, _named(one), _why(one.reason or "")) for one in results]
+    return table(rows, ("", "file", ""))
+
+
+def _why(reason: str) -> str:
+    return NOT_DONE.get(reason, reason)
 
 
 def _named(one: PathResult) -> str:

@@ -414,7 +414,7 @@ def write_lines(target: Path, lines: Iterable[str], *, is_new: bool = False) -> 
 
     Raises:
         DiskFull, WriteFailed: the file system refuses.
-        ValidationFailed: `target_exists`.
+        ValidationFailed: `bad_destination`, `target_exists`.
     """
     with _writing(target), target.open("x" if is_new else "w", encoding="utf-8") as file:
         file.writelines(lines)
@@ -439,8 +439,14 @@ def _writing(target: Path) -> Iterator[None]:
             reason="target_exists",
             hints=("nothing is written over it: choose another name",),
         ) from error
+    except FileNotFoundError as error:
+        raise ValidationFailed(
+            f"there is no folder {target.parent}",
+            reason="bad_destination",
+            hints=("make it first, or name one that is there",),
+        ) from error
     except OSError as error:
-        raise file_error(error) from error
+        raise file_error(error, target) from error
 
 
 def _json_option() -> click.Option:

@@ -92,6 +92,7 @@ NEXT = {  # what helps, by the reason of an error that offers no action
     "no_draft": "`backshop send BENCH TEXT` lets the agent begin one",
     "bad_category": "`backshop context list BENCH` names them",
     "unknown_model": "`backshop model list` names them",
+    "unknown_provider": "`backshop provider list` names them",
     "duplicate": "`--on-conflict replace` or `keep_both`, or `skip` to leave them",
     "connect": "see that the server there is started, or that this machine is online",
 }

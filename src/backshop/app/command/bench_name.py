@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # loaded with the first command about a bench (S2.4)
 
 PAGE = 200  # the longest there is (B5.3)
 _NONE_YET = "there is none yet; `backshop bench create NAME` makes one"
+_ALL = "`backshop bench list` names them"
 
 
 def every_bench(ask: Ask, *, include_trash: bool) -> list[answers.BenchInfo]:
@@ -43,9 +44,7 @@ def named_bench(ask: Ask, text: str) -> str:
     live = [one for one in matches if one.deleted_at is None]
     matches = live or matches
     if not matches or not text:
-        names = {one.name.casefold(): one.name for one in found}
-        near = get_close_matches(text.casefold(), names, n=3, cutoff=0.5)
-        hints = tuple(names[one] for one in near) if found else (_NONE_YET,)
+        hints = _near(text, found) or (_ALL if found else _NONE_YET,)
         raise NotFound(f"there is no workbench {text!r}", reason="not_found", hints=hints)
     if len(matches) > 1:
         hints = tuple(
@@ -56,3 +55,12 @@ def named_bench(ask: Ask, text: str) -> str:
             f"{text!r} could be {len(matches)} workbenches", reason="ambiguous", hints=hints
         )
     return matches[0].workbench_id
+
+
+def _near(text: str, found: list[answers.BenchInfo]) -> tuple[str, ...]:
+    """Return up to three names that begin like `text` or are spelled much like it."""
+    names = {one.name.casefold(): one.name for one in found}
+    said = text.casefold()
+    begin = [one for one in names if said and one.startswith(said)]
+    alike = get_close_matches(said, names, n=3, cutoff=0.5)
+    return tuple(names[one] for one in dict.fromkeys([*begin, *alike]))[:3]

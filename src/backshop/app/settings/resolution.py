@@ -343,7 +343,9 @@ def _known(name: str, where: str | None = None) -> None:
         told = f"there is no setting {name!r}"
         if where is not None:
             told = f"{where} names the setting {name!r}, which does not exist"
-        near = tuple(get_close_matches(name, _BY_NAME, n=3))
+        near = tuple(get_close_matches(name, _BY_NAME, n=3)) or (
+            "`backshop config show` names all",
+        )
         raise ValidationFailed(told, reason="bad_setting", hints=near)
 
 

@@ -190,6 +190,9 @@ def read_source(text: str, blobs: Blobs, home: Path, limit_bytes: int) -> tuple[
             blob = SourceGate(home, limit_bytes).take(source, batch).blob
     except Skip as skip:
         if skip.reason == "unreadable":
+            if not os.path.lexists(source):
+                said = f"there is no file {source}"
+                raise SourceUnreadable(said, reason="unreadable") from skip
             raise SourceUnreadable(f"{source.name} cannot be read", reason="unreadable") from skip
         raise ValidationFailed(f"{source.name} cannot be taken", reason=skip.reason) from skip
     return source.name, blob
@@ -211,14 +214,20 @@ def require_destination(text: str, home: Path) -> Path:
         target = given_path(text).resolve(strict=True)
     except (OSError, ValueError, RuntimeError) as error:
         raise ValidationFailed(
-            "the destination does not exist", reason="bad_destination"
+            f"there is no such folder: {text}",
+            reason="bad_destination",
+            hints=("make it first, or name one that is there",),
         ) from error
-    if not target.is_dir() or target.is_relative_to(home.resolve()):
+    if not target.is_dir():
+        raise ValidationFailed(f"this is not a folder: {target}", reason="bad_destination")
+    if target.is_relative_to(home.resolve()):
         raise ValidationFailed(
-            "the destination is not a folder outside the home", reason="bad_destination"
+            f"{target} lies in Backshop's own folder {home.resolve()}",
+            reason="bad_destination",
+            hints=("name a folder outside it",),
         )
     if not os.access(target, os.W_OK | os.X_OK):
-        raise ValidationFailed("the destination cannot be written", reason="bad_destination")
+        raise ValidationFailed(f"{target} cannot be written", reason="bad_destination")
     return target
 
 

@@ -68,17 +68,23 @@ def require_folder(desk: BenchRepository, text: str) -> Path:
     try:
         folder = given_path(text).resolve(strict=True)
     except (OSError, ValueError, RuntimeError) as error:
-        said = f"there is no such folder: {text}"
-        raise ValidationFailed(said, reason="bad_folder") from error
+        raise ValidationFailed(
+            f"there is no such folder: {text}",
+            reason="bad_folder",
+            hints=("make it first, or name one that is there",),
+        ) from error
     home = desk.store.home.resolve()
     if not folder.is_dir():
         raise ValidationFailed(f"this is not a folder: {folder}", reason="bad_folder")
     if folder.is_relative_to(home) or home.is_relative_to(folder):
+        what = "lies in" if folder.is_relative_to(home) else "holds"
         raise ValidationFailed(
-            "a folder inside the home, or around it, cannot be followed", reason="inside_home"
+            f"{folder} {what} Backshop's own folder {home} and cannot be followed",
+            reason="inside_home",
+            hints=("choose a folder that is apart from it",),
         )
     if not os.access(folder, os.R_OK | os.X_OK):
-        raise ValidationFailed("the folder cannot be read", reason="bad_folder")
+        raise ValidationFailed(f"{folder} cannot be read", reason="bad_folder")
     return folder
 
 

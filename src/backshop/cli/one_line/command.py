@@ -17,6 +17,7 @@ import click
 
 from backshop.base.codec import encode
 from backshop.base.errors import BackshopError, ValidationFailed
+from backshop.base.labels import headline
 from backshop.base.paths import UNUSABLE, bench_path
 from backshop.bench import Bench, Differ, requests, views
 from backshop.bench.answers import AddResult, WroteBack
@@ -202,7 +203,11 @@ def _copied(shop: Backshop, at: BenchWorkshop, sources: list[Path]) -> dict[str,
         if one.path is None and one.source_path in named:
             raise ValidationFailed(_why_not_copied(one), reason="bad_params")
     if not copied:
-        raise ValidationFailed("there is no file to work on", reason="bad_params")
+        raise ValidationFailed(
+            f"no file that can be worked on is in {', '.join(map(str, sources))}",
+            reason="bad_params",
+            hints=("name files, or a folder that holds some",),
+        )
     originals = tuple(
         requests.OriginalPath(path=path, target=source) for source, path in copied.items()
     )
@@ -227,7 +232,7 @@ def _why_not_copied(one: AddResult) -> str:
 
 
 def _name(text: str) -> str:
-    return " ".join("".join(c if c.isprintable() else " " for c in text).split())[:NAME_MAX_CHARS]
+    return headline("".join(c if c.isprintable() else " " for c in text), NAME_MAX_CHARS)
 
 
 def _require_consent(job: Job) -> None:

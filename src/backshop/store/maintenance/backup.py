@@ -179,7 +179,11 @@ def _read_about(source: Path) -> dict[str, Any]:
     try:
         about = json.loads((source / _ABOUT).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise ValidationFailed("there is no backup at this place", reason="bad_backup") from error
+        raise ValidationFailed(
+            f"there is no backup at {source}",
+            reason="bad_backup",
+            hints=("name the folder that `backshop backup` wrote; unpack an archive first",),
+        ) from error
     if not isinstance(about, dict) or about.get("format") != _FORMAT:
         raise ValidationFailed("this backup was written by another program", reason="bad_backup")
     return about
