@@ -390,6 +390,24 @@ def test_a_file_of_no_bytes_can_be_added_opened_and_reviewed(served, new_page, t
     assert "INTERNAL" not in shown + page.locator("main").inner_text()
 
 
+@pytest.mark.needs("browser")
+@pytest.mark.rule("U4.9", "U3.5")
+def test_a_name_that_turns_the_writing_does_not_turn_the_message_about_it(
+    served, new_page, tmp_path
+):
+    name = "invoice \u202egpj.exe.txt"
+    (tmp_path / name).write_text("no picture\n", encoding="utf-8")
+    page = new_page(f"/bench/{served.bench('Turning')}")
+    page.locator("#pick-files").set_input_files(tmp_path / name)
+    toast = page.locator(".toast")
+    toast.wait_for()
+    said = page.locator("#polite").text_content()
+
+    assert "1 of 1 not added: invoice ⟦U+202E⟧gpj.exe.txt" in toast.inner_text()
+    assert "invoice ⟦U+202E⟧gpj.exe.txt" in said
+    assert "\u202e" not in page.locator("body").inner_text() + said
+
+
 def naughty():
     """Return strings that have broken other people's programs."""
     text = (CORPORA / "strings" / "naughty.txt").read_text(encoding="utf-8")

@@ -239,6 +239,10 @@ def test_signs_that_turn_the_direction_of_writing_are_shown_as_marks(served, new
         page.locator(f"#changes [data-path='{path}']").click()
         page.locator(f".reviewed[data-path='{path}']").get_by_text(MARK).first.wait_for()
         text += page.locator("#file-view").inner_text()
+    for path, way in (("a.txt", "source"), ("b.xlsx", "cells")):
+        page.goto(f"{served.address}/bench/{draft.id}/file/{path}?view=draft&as={way}")
+        page.get_by_text(MARK).first.wait_for()
+        text += page.locator("main").inner_text()
     assert not {"\u202e", "\u2069"} & set(text)
 
 

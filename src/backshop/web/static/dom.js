@@ -114,13 +114,13 @@ export function on(root, type, selector, listener) {
 // Tell a screen reader, once.
 export function say(text, { assertive = false } = {}) {
   const region = $(assertive ? "#assertive" : "#polite");
-  region.append(el("p", {}, text));
+  region.append(el("p", {}, visible(text)));
   while (region.childElementCount > 20) region.firstElementChild.remove();
 }
 
 // A short message in the corner; `actions` maps a label to what it does. What an event says is not said again.
 export function toast(text, { actions = {}, seconds = 8, isSaid = true, onEnd = () => {} } = {}) {
-  const made = el("div", { class: "toast" }, el("span", { class: "grow" }, text));
+  const made = el("div", { class: "toast" }, el("span", { class: "grow" }, visible(text)));
   const end = () => { made.remove(); onEnd(); };
   for (const [label, act] of Object.entries(actions)) {
     made.append(el("button", { type: "button", onclick: () => { end(); act(); } }, label));
@@ -137,10 +137,10 @@ export function ask(title, body, choices) {
   return new Promise((resolve) => {
     let answer = null;
     const close = (value) => { answer = value; made.close(); };
-    const made = el("dialog", { class: "dialog", "aria-label": title },
-      el("div", { class: "dialog-head" }, el("h2", {}, title),
+    const made = el("dialog", { class: "dialog", "aria-label": visible(title) },
+      el("div", { class: "dialog-head" }, el("h2", {}, visible(title)),
         el("button", { type: "button", class: "quiet", "aria-label": "Close", onclick: () => close(null) }, icon("close"))),
-      ...(Array.isArray(body) ? body : [body]).map((part) => (typeof part === "string" ? el("p", {}, part) : part)),
+      ...(Array.isArray(body) ? body : [body]).map((part) => (typeof part === "string" ? el("p", {}, visible(part)) : part)),
       el("div", { class: "buttons" }, choices.map((choice) =>
         el("button", { type: "button", class: choice.tone || "", onclick: () => close(choice.value) }, choice.label))));
     made.addEventListener("close", () => { made.remove(); resolve(answer); });
