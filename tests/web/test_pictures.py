@@ -9,6 +9,8 @@ import zipfile
 from typing import Any
 
 import pytest
+import xlsxwriter
+from docx import Document as WordDocument
 from tests.web.accessible import violations
 from tests.web.browsing import Served
 from tests.web.drafts import Drafting, full_draft
@@ -404,6 +406,53 @@ def test_a_change_at_the_end_of_a_document_is_in_sight_in_the_window(served, new
 
 def _top(one: Any) -> float:
     return float(one.bounding_box()["y"])
+# Comments of a document that cover one another or words of it, or stand outside of what is shown.
+COVERING = """() => [...document.querySelectorAll('.leaf')].flatMap((leaf) => {
+  const box = (one) => one.getBoundingClientRect();
+  const isLine = (a, b, from, to) => a[from] < b[to] && b[from] < a[to];
+  const meets = (a, b) => isLine(a, b, 'left', 'right') && isLine(a, b, 'top', 'bottom');
+  const notes = [...leaf.querySelectorAll('.paper-comment')];
+  const texts = [...leaf.querySelectorAll('.paper-block')].map((one) => {
+    const range = document.createRange();
+    range.selectNodeContents(one);
+    return range.getBoundingClientRect();
+  });
+  const isCovering = (one) => {
+    const others = notes.filter((other) => other !== one).map(box);
+    const isOut = box(one).left < box(leaf).left || box(one).right > box(leaf).right;
+    return isOut || [...others, ...texts].some((other) => meets(box(one), other));
+  };
+  return notes.filter(isCovering).map((one) => one.textContent);
+})"""
+
+
+@pytest.mark.needs("browser")
+@pytest.mark.rule("F43.54", "U8.7")
+@pytest.mark.parametrize("width", [1440, 1024, 390])
+def test_comments_of_a_document_cover_nothing(served, new_page, tmp_path, width):
+    word = WordDocument()
+    spoken = word.add_paragraph("What three people spoke about. " * 6)
+    for name in ("Ann", "Ben", "Cleo"):
+        word.add_comment(spoken.runs, f"{name} has a lot to say about this. " * 4, author=name)
+    cells = word.add_table(2, 4)
+    for number in range(8):
+        cells.cell(number // 4, number % 4).text = f"cell {number}"
+    word.add_comment(word.add_paragraph("The end.").runs, "Really?", author="Dora")
+    word.save(str(tmp_path / "d.docx"))
+    bench = served.bench("Spoken", {"d.docx": (tmp_path / "d.docx").read_bytes()})
+    draft = Drafting(served, bench)
+    change = {"op": "replace_text", "search": "The end", "replace": "An end"}
+    draft.use("docx_operations", path="d.docx", operations=[change])
+    found = {}
+    for path in ("file/d.docx", "review?file=d.docx"):
+        size = {"width": width, "height": 900}
+        page = new_page(f"/bench/{bench}/{path}", viewport=size)
+        page.locator(".leaf .paper-comment >> visible=true").last.wait_for()
+        found[path] = page.evaluate(COVERING)
+
+    assert found == {"file/d.docx": [], "review?file=d.docx": []}
+
+
 
 
 def _bottom(one: Any) -> float:
