@@ -211,6 +211,68 @@ def test_frozen_cells_and_heads_stay_while_a_picture_scrolls(served, new_page):
     assert page.locator(".frozen-store svg").count() == 3
 
 
+def _merged() -> bytes:
+    """Return a workbook with a title over four columns, and a cell below it."""
+    made = io.BytesIO()
+    with xlsxwriter.Workbook(made, {"in_memory": True}) as book:
+        sheet = book.add_worksheet("S")
+        sheet.merge_range("A1:D2", "The title", book.add_format({"align": "center"}))
+        sheet.write("A4", 1)
+    return made.getvalue()
+
+
+@pytest.mark.needs("browser")
+@pytest.mark.rule("U8.5", "F43.15", "F29.4")
+def test_a_hidden_sheet_says_so_at_its_tab(served, new_page):
+    made = io.BytesIO()
+    with xlsxwriter.Workbook(made, {"in_memory": True}) as book:
+        book.add_worksheet("Seen").write("A1", 1)
+        book.add_worksheet("Unseen").hide()
+        book.add_worksheet("Deep").very_hidden()
+    draft = Drafting(served, served.bench("Hiding", {"f.xlsx": made.getvalue()}))
+    cells = [{"cell": "B2", "value": "changed"}]
+    change = {"op": "set_cells", "sheet": "Unseen", "cells": cells}
+    draft.use("xlsx_operations", path="f.xlsx", operations=[change])
+    found = {}
+    for way in ("review?file=f.xlsx", "file/f.xlsx", "file/f.xlsx?as=cells"):
+        page = new_page(f"/bench/{draft.id}/{way}")
+        tabs = page.locator(".stage-tabs a, [role=tab][data-sheet]")
+        tabs.nth(2).wait_for()
+        found[way] = [" ".join(one.inner_text().split()) for one in tabs.all()]
+
+    hidden = ["Seen", "Unseen hidden", "Deep hidden"]
+    assert found.pop("review?file=f.xlsx") == ["Seen", "Unseen hidden ~ 1 cell", "Deep hidden"]
+    assert list(found.values()) == [hidden, hidden]
+
+
+@pytest.mark.needs("browser")
+@pytest.mark.rule("U8.3", "U8.5", "U8.11")
+def test_merged_cells_are_outlined_whole(served, new_page):
+    draft = Drafting(served, served.bench("Merged", {"f.xlsx": _merged()}))
+    cells = [{"cell": "A1", "value": "Another title"}, {"cell": "A4", "value": 2}]
+    change = {"op": "set_cells", "sheet": "S", "cells": cells}
+    draft.use("xlsx_operations", path="f.xlsx", operations=[change])
+    draft.call("ReviewAddComment", path="f.xlsx", text="Shorter", at="S!A1")
+    page = new_page(f"/bench/{draft.id}/review?file=f.xlsx")
+    rings = page.locator("[data-side=after] .ring")
+    rings.first.wait_for()
+    sizes = {
+        one.get_attribute("aria-label"): one.locator(".around").bounding_box()
+        for one in rings.all()
+    }
+    title, below, remark = (
+        next(box for name, box in sizes.items() if words in name)
+        for words in ("A1", "A4", "Comment")
+    )
+    page.goto(f"{served.address}/bench/{draft.id}/file/f.xlsx?view=draft&cell=C2")
+    here = page.locator(".outlines .here").bounding_box()
+
+    assert title["width"] > 3.5 * below["width"]
+    assert title["height"] > 1.7 * below["height"]
+    assert abs(remark["width"] - title["width"]) < 2
+    assert here["width"] > 3.5 * below["width"]
+
+
 @pytest.mark.needs("browser")
 @pytest.mark.rule("U8.12", "U8.3")
 def test_the_sign_of_a_row_that_came_stands_where_the_box_shows_it(served, new_page):
@@ -344,6 +406,53 @@ def test_a_document_flows_with_its_first_change_in_sight(served, new_page):
     assert violations(page) == []
 
 
+# Comments of a document that cover one another or words of it, or stand outside of what is shown.
+COVERING = """() => [...document.querySelectorAll('.leaf')].flatMap((leaf) => {
+  const box = (one) => one.getBoundingClientRect();
+  const isLine = (a, b, from, to) => a[from] < b[to] && b[from] < a[to];
+  const meets = (a, b) => isLine(a, b, 'left', 'right') && isLine(a, b, 'top', 'bottom');
+  const notes = [...leaf.querySelectorAll('.paper-comment')];
+  const texts = [...leaf.querySelectorAll('.paper-block')].map((one) => {
+    const range = document.createRange();
+    range.selectNodeContents(one);
+    return range.getBoundingClientRect();
+  });
+  const isCovering = (one) => {
+    const others = notes.filter((other) => other !== one).map(box);
+    const isOut = box(one).left < box(leaf).left || box(one).right > box(leaf).right;
+    return isOut || [...others, ...texts].some((other) => meets(box(one), other));
+  };
+  return notes.filter(isCovering).map((one) => one.textContent);
+})"""
+
+
+@pytest.mark.needs("browser")
+@pytest.mark.rule("F43.54", "U8.7")
+@pytest.mark.parametrize("width", [1440, 1024, 390])
+def test_comments_of_a_document_cover_nothing(served, new_page, tmp_path, width):
+    word = WordDocument()
+    spoken = word.add_paragraph("What three people spoke about. " * 6)
+    for name in ("Ann", "Ben", "Cleo"):
+        word.add_comment(spoken.runs, f"{name} has a lot to say about this. " * 4, author=name)
+    cells = word.add_table(2, 4)
+    for number in range(8):
+        cells.cell(number // 4, number % 4).text = f"cell {number}"
+    word.add_comment(word.add_paragraph("The end.").runs, "Really?", author="Dora")
+    word.save(str(tmp_path / "d.docx"))
+    bench = served.bench("Spoken", {"d.docx": (tmp_path / "d.docx").read_bytes()})
+    draft = Drafting(served, bench)
+    change = {"op": "replace_text", "search": "The end", "replace": "An end"}
+    draft.use("docx_operations", path="d.docx", operations=[change])
+    found = {}
+    for path in ("file/d.docx", "review?file=d.docx"):
+        size = {"width": width, "height": 900}
+        page = new_page(f"/bench/{bench}/{path}", viewport=size)
+        page.locator(".leaf .paper-comment >> visible=true").last.wait_for()
+        found[path] = page.evaluate(COVERING)
+
+    assert found == {"file/d.docx": [], "review?file=d.docx": []}
+
+
 APART = """(words) => {
   const tops = [...document.querySelectorAll('.leaf')].map((leaf) => {
     const blocks = [...leaf.querySelectorAll('.paper-block')];
@@ -406,53 +515,6 @@ def test_a_change_at_the_end_of_a_document_is_in_sight_in_the_window(served, new
 
 def _top(one: Any) -> float:
     return float(one.bounding_box()["y"])
-# Comments of a document that cover one another or words of it, or stand outside of what is shown.
-COVERING = """() => [...document.querySelectorAll('.leaf')].flatMap((leaf) => {
-  const box = (one) => one.getBoundingClientRect();
-  const isLine = (a, b, from, to) => a[from] < b[to] && b[from] < a[to];
-  const meets = (a, b) => isLine(a, b, 'left', 'right') && isLine(a, b, 'top', 'bottom');
-  const notes = [...leaf.querySelectorAll('.paper-comment')];
-  const texts = [...leaf.querySelectorAll('.paper-block')].map((one) => {
-    const range = document.createRange();
-    range.selectNodeContents(one);
-    return range.getBoundingClientRect();
-  });
-  const isCovering = (one) => {
-    const others = notes.filter((other) => other !== one).map(box);
-    const isOut = box(one).left < box(leaf).left || box(one).right > box(leaf).right;
-    return isOut || [...others, ...texts].some((other) => meets(box(one), other));
-  };
-  return notes.filter(isCovering).map((one) => one.textContent);
-})"""
-
-
-@pytest.mark.needs("browser")
-@pytest.mark.rule("F43.54", "U8.7")
-@pytest.mark.parametrize("width", [1440, 1024, 390])
-def test_comments_of_a_document_cover_nothing(served, new_page, tmp_path, width):
-    word = WordDocument()
-    spoken = word.add_paragraph("What three people spoke about. " * 6)
-    for name in ("Ann", "Ben", "Cleo"):
-        word.add_comment(spoken.runs, f"{name} has a lot to say about this. " * 4, author=name)
-    cells = word.add_table(2, 4)
-    for number in range(8):
-        cells.cell(number // 4, number % 4).text = f"cell {number}"
-    word.add_comment(word.add_paragraph("The end.").runs, "Really?", author="Dora")
-    word.save(str(tmp_path / "d.docx"))
-    bench = served.bench("Spoken", {"d.docx": (tmp_path / "d.docx").read_bytes()})
-    draft = Drafting(served, bench)
-    change = {"op": "replace_text", "search": "The end", "replace": "An end"}
-    draft.use("docx_operations", path="d.docx", operations=[change])
-    found = {}
-    for path in ("file/d.docx", "review?file=d.docx"):
-        size = {"width": width, "height": 900}
-        page = new_page(f"/bench/{bench}/{path}", viewport=size)
-        page.locator(".leaf .paper-comment >> visible=true").last.wait_for()
-        found[path] = page.evaluate(COVERING)
-
-    assert found == {"file/d.docx": [], "review?file=d.docx": []}
-
-
 
 
 def _bottom(one: Any) -> float:

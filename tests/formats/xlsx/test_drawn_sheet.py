@@ -6,6 +6,7 @@ import io
 import re
 import zipfile
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,23 @@ def test_cells_stand_in_their_columns_and_look_as_the_file_says(tmp_path):
     assert (merge["x"], merge["width"]) == (28.0, 218.0)
     assert (found["sheet"], found["sheets"], found["range"]) == ("S", ("S",), "A1:F12")
     assert (found["row_count"], found["missing"]) == (5, [])
+
+
+@pytest.mark.rule("F43.16")
+def test_a_row_without_a_height_has_room_for_the_letters_of_merged_cells(tmp_path):
+    def fill(book, sheet):
+        large = book.add_format({"font_size": 24})
+        sheet.merge_range("A1:E1", "The title of the sheet", large)
+        wrapped = book.add_format({"font_size": 24, "text_wrap": True})
+        sheet.merge_range("A2:B2", "A title that would need many lines in so few columns", wrapped)
+        sheet.write("A3", "alone", large)
+        sheet.merge_range("A4:B9", "several rows", large)
+
+    rows = drawn(tmp_path, fill)["rows"]
+    heights = [after - before for before, after in pairwise(rows)]
+
+    assert heights[0] == heights[1] == heights[2] > 1.2 * 24 * 4 / 3
+    assert heights[3] == heights[4] == 20
 
 
 @pytest.mark.rule("F43.18")

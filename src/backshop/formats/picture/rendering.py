@@ -30,7 +30,7 @@ from .shelf import Shelf
 
 MIN_SCALE, MAX_SCALE, STEP = 0.25, 2.0, 0.25
 _THROUGH_OFFICE = frozenset({Kind.DOCX, Kind.ODT, Kind.PPTX, Kind.XLSX})
-DRAWN = "drawn-4"  # counts on when drawings look different
+DRAWN = "drawn-5"  # counts on when drawings look different
 _LANDMARKS = f"{HERE}docx.flow.landmark"
 _ASKED = "landmarks-1"  # counts on when LibreOffice is asked for other pages
 _FAILURE_S = 120.0  # what could not be drawn is not tried again for so long

@@ -115,10 +115,11 @@ export async function workbook(root, { command, request, sheet = "", sheets = []
     const first = await ask("", 0, 0);
     if (first.sheet) starts.set(JSON.stringify([first.sheet, {}]), Promise.resolve(first));
     const names = [...new Set([...first.sheets, ...touched.keys()])];
+    const hidden = new Set(first.hidden_sheets);
     tabs.append(...names.map((name) => el("button", {
       type: "button", role: "tab", "data-sheet": name, "aria-controls": holder.id,
       onclick: () => show(name),
-    }, visible(name), countOf(touched.get(name)))));
+    }, visible(name), hidden.has(name) ? el("span", { class: "muted small" }, " hidden") : null, countOf(touched.get(name)))));
     tabs.addEventListener("keydown", (event) => {
       const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
       if (!step) return;

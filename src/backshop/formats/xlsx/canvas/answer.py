@@ -125,6 +125,7 @@ def _told(page: SheetPage, window: Window) -> JsonObject:
     canvas, area = page.canvas, page.area
     return {
         "sheets": page.sheets,
+        "hidden_sheets": page.hidden,
         "sheet": page.sheet,
         "width": canvas.width,
         "height": canvas.height,

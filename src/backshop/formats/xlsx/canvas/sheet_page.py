@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -72,6 +72,8 @@ class SheetPage:
     used: tuple[int, int] = (0, 0)
     frozen: tuple[int, int] = (0, 0)
     """Rows and columns that stay when somebody scrolls."""
+    hidden: tuple[str, ...] = ()
+    """The sheets that the file does not show."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,17 +105,17 @@ def sheet_page(source: Source, sheet: str | None, window: Window) -> SheetPage:
     book = looked_at.book
     area = window.area()
     chosen = choose_sheet(book, sheet, Warnings())
-    names = tuple(one.name for one in book.sheets)
     xml = book.xml(chosen)
     if xml is None:
-        return _chart_page(book, chosen, names)
+        return _chart_page(book, chosen)
     painter = _Painter(book, chosen, xml, looked_at.extent(chosen), area)
     canvas = painter.canvas()
     used = painter.size.used
     return SheetPage(
         canvas=canvas,
         sheet=chosen.name,
-        sheets=names,
+        sheets=_names(book.sheets),
+        hidden=_hidden(book),
         area=painter.lattice.area,
         columns=painter.lattice.xs,
         rows=painter.lattice.ys,
@@ -122,7 +124,15 @@ def sheet_page(source: Source, sheet: str | None, window: Window) -> SheetPage:
     )
 
 
-def _chart_page(book: Book, sheet: Sheet, names: tuple[str, ...]) -> SheetPage:
+def _names(sheets: Iterable[Sheet]) -> tuple[str, ...]:
+    return tuple(one.name for one in sheets)
+
+
+def _hidden(book: Book) -> tuple[str, ...]:
+    return _names(one for one in book.sheets if one.state != "visible")
+
+
+def _chart_page(book: Book, sheet: Sheet) -> SheetPage:
     missing: list[str] = []
     placed = Placed(book, sheet, _look(book), Rect(x=0, y=0, width=1e6, height=1e6), missing)
     figures, rect = whole_page(placed)
@@ -138,7 +148,8 @@ def _chart_page(book: Book, sheet: Sheet, names: tuple[str, ...]) -> SheetPage:
         missing=tuple(dict.fromkeys(missing)),
         label=f"Sheet {sheet.name}",
     )
-    return SheetPage(canvas=canvas, sheet=sheet.name, sheets=names, area=None)
+    names = _names(book.sheets)
+    return SheetPage(canvas=canvas, sheet=sheet.name, sheets=names, hidden=_hidden(book), area=None)
 
 
 def _look(book: Book) -> Look:
@@ -323,11 +334,15 @@ class _Painter:
         area = self.area
         widths = self.measures.widths(area.col1, area.col2)
         heights = dict(self.said_heights)
-        merged = {place for merge in self.merges for place in self._cells_of(merge)}
+        merged = {place: merge for merge in self.merges for place in self._cells_of(merge)}
         for (row, col), cell in self.cells.items():
-            if row in self.said_heights or (row, col) in merged or not area.has(row, col):
+            merge = merged.get((row, col))
+            is_high = merge is not None and merge.row1 < merge.row2
+            if row in self.said_heights or is_high or not area.has(row, col):
                 continue
-            needed = cell_text.needed_height(cell.look, cell.content, widths[col - area.col1])
+            # a merged cell asks for one line of its letters, as in Excel, however it is wrapped
+            look = cell.look if merge is None else replace(cell.look, wrap=False, rotation=0)
+            needed = cell_text.needed_height(look, cell.content, widths[col - area.col1])
             if needed > heights.get(row, self.measures.usual_height) + 1:
                 heights[row] = min(float(round(needed)), 546.0)
         wide = max(26.0, 8.0 * len(str(area.row2)) + 12.0)

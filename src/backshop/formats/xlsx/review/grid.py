@@ -52,6 +52,7 @@ def extract_grid(
     frame = Frame.of(xml) if xml else None
     return {
         "sheets": [item.name for item in book.sheets],
+        "hidden_sheets": [item.name for item in book.sheets if item.state != "visible"],
         "sheet": chosen.name,
         "row_count": used.row2 if used else 0,
         "col_count": used.col2 if used else 0,

@@ -78,12 +78,14 @@ def _one_version(shown: Shown) -> Picture:
     count = drawing.get("slide_count", 0)
     about = views.FileRequest(workbench_id=shown.bench_id, path=shown.path, view=shown.view)
     mapped = (None if shown.is_review else tried(shown.visit, Viewer.map, about)[0]) or {}
-    titles = [one.get("title") for one in mapped.get("slides", ())]
+    slides = [one if isinstance(one, dict) else {} for one in mapped.get("slides", ())]
+    slides += [{}] * (count - len(slides))
     tabs = tuple(
         Tab(
-            label=f"{at + 1} {titles[at] if at < len(titles) and titles[at] else ''}".strip(),
+            label=f"{at + 1} {slides[at].get('title') or ''}".strip(),
             href=shown.link(slide=at),
             is_current=at == index,
+            note="hidden" if slides[at].get("hidden") else None,
         )
         for at in range(count)
     )

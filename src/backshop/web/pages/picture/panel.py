@@ -100,6 +100,8 @@ class Tab:
     is_current: bool
     badge: str | None = None
     tone: str = "changed"
+    note: str | None = None
+    """What there is to know of it besides, such as that the file hides it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -234,10 +234,19 @@ def _tabs(
     names = dict.fromkeys(name for one in reversed(drawings) for name in one["sheets"])
     renamed = {one["renamed_from"] for one in told.values()}
     listed = dict.fromkeys([*(one for one in names if one not in renamed), *told])
-    return tuple(
+    tabs = (
         _tab(shown, name, told.get(name), is_current=name == current, is_beside=name in besides)
         for name in listed
     )
+    return tuple(
+        replace(tab, note="hidden") if _is_hidden(tab.label, drawings) else tab for tab in tabs
+    )
+
+
+def _is_hidden(sheet: str, drawings: Sequence[Data]) -> bool:
+    """Say whether the newest version that has a sheet hides it."""
+    having = [one for one in drawings if sheet in one["sheets"]]
+    return bool(having) and sheet in having[-1]["hidden_sheets"]
 
 
 def _tab(shown: Shown, name: str, told: Data | None, *, is_current: bool, is_beside: bool) -> Tab:
@@ -533,8 +542,19 @@ def _outlines(
             yield outline(placed, entry=entry, unit=_UNIT)
 
 
-def _rect(drawing: Data, area: Region) -> tuple[float, float, float, float] | None:
-    return cell_rect(drawing, area.row, area.col, area.last_row, area.last_col)
+def _rect(drawing: Data, area: Region) -> Rect | None:
+    """Return where cells stand, merged ones whole; whole rows and columns stay as they are."""
+    rect = cell_rect(drawing, area.row, area.col, area.last_row, area.last_col)
+    if rect is None or _ALL in (area.last_row, area.last_col):
+        return rect
+    left, top, right, bottom = rect[0], rect[1], rect[0] + rect[2], rect[1] + rect[3]
+    for one in drawing["frames"]:
+        x, y, width, height = one["x"], one["y"], one["width"], one["height"]
+        is_beside = x >= right or x + width <= left or y >= bottom or y + height <= top
+        if one["kind"] == "cell" and not is_beside:
+            left, top = min(left, x), min(top, y)
+            right, bottom = max(right, x + width), max(bottom, y + height)
+    return left, top, right - left, bottom - top
 
 
 def _remarked(shown: Shown, name: str, side: _Drawn, sheet: str) -> Iterator[Outline]:
