@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from tests.web.test_hearing import TURN_MS, play
+from tests.workshop.conftest import story
 
 pytestmark = pytest.mark.needs("browser")
 
@@ -38,3 +40,29 @@ def test_a_button_that_works_has_the_focus_again_and_one_that_is_renewed_keeps_i
     page.get_by_text("No files yet").wait_for()
 
     page.locator("#files-heading:focus").wait_for()
+
+
+@pytest.mark.rule("U9.3", "W20.5")
+@pytest.mark.timeout(180)
+def test_who_sent_a_message_can_write_a_note_at_once_and_the_next_message_after(served, new_page):
+    bench = served.bench("Sent", {"a.txt": "a"})
+    slow = story(("b.txt", "b"))
+    slow[0]["respond"]["delay_ms"] = 120_000
+    play(served, bench, "sent", slow)
+    page = new_page(f"/bench/{bench}?stay=1")
+    page.locator("html[data-live=yes]").wait_for()
+    page.locator("#message").click()
+    page.keyboard.type("Write b.txt")
+    page.keyboard.press("Enter")
+    page.locator("#note-text:focus").wait_for(timeout=TURN_MS)
+    page.keyboard.type("Short, please")
+    page.keyboard.press("Enter")
+    page.locator(".message.note", has_text="Short, please").wait_for(timeout=TURN_MS)
+    page.evaluate("document.activeElement.blur()")
+    served.call("WorkshopAddNote", workbench_id=bench, text="Another one")
+    page.locator(".message.note", has_text="Another one").wait_for(timeout=TURN_MS)
+    held = page.evaluate("document.activeElement.tagName")
+    page.keyboard.press("Escape")
+    page.locator("#message:focus").wait_for(timeout=TURN_MS)
+
+    assert held == "BODY"  # who let go of the field is left alone
