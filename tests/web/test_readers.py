@@ -108,6 +108,27 @@ def test_who_may_only_read_sees_no_way_to_act_and_is_told_so(served, bench, brow
     assert problems == []
 
 
+@pytest.mark.rule("U5.53")
+def test_what_stands_in_the_composers_place_promises_only_what_a_role_allows(served, bench):
+    said = {}
+    for role in ("read", "write", "publish"):
+        with httpx2.Client(
+            base_url=served.address,
+            cookies=cookies_of(served, bench, role),
+            timeout=60,
+            verify=PLAIN,
+        ) as client:
+            page = client.get(f"/bench/{bench}?stay=1").text
+        place = re.search(r'<section id="draft-actions".*?</p>', page, re.DOTALL)
+        assert place
+        said[role] = re.sub(r"<svg.*?</svg>", "", place[0])
+
+    assert "publish" in said["publish"]
+    assert "or publish" not in said["write"]
+    assert "ask for changes" in said["write"]
+    assert not re.search("ask for changes|publish|discard|blocked|you write", said["read"])
+
+
 SIGN = flow(
     step("draft"),
     step("sign", requireConfirmation={"kind": "human_approval"}),

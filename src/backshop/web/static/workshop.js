@@ -74,7 +74,8 @@ function show() {
   const wasBlocked = isBlocked;
   isBlocked = !$("#draft-actions").hidden && !state.can_send;
   for (const one of $$("#draft-actions [data-can-send]")) one.hidden = (one.dataset.canSend === "yes") !== state.can_send;
-  if (isBlocked && !wasBlocked) say("The composer is blocked: ask for changes in the review, or publish or discard the Draft to go on talking", { assertive: true });
+  const aloud = $("#draft-actions").dataset.blocked; // nothing for who has no composer
+  if (isBlocked && !wasBlocked && aloud) say(aloud, { assertive: true });
   if (turn) { showTurn(turn); if (!$("#work").childElementCount) refreshWork(); }
   else if (isBeginning) showBeginning();
   else $("#work").replaceChildren();
