@@ -56,7 +56,7 @@ def test_a_discarded_draft_comes_back_with_all_that_was_in_it(thrown):
 
 
 def test_a_discarded_draft_comes_back_in_another_process_and_after_a_collection(thrown):
-    thrown.shop.call("StoreGc", {"apply": True})
+    assert thrown.shop.store.collect(apply=True, grace_hours=-1).applied
     with Backshop.open(thrown.folder / "home") as other:
         other.call("DraftBringBack", {"workbench_id": thrown.id})
 
@@ -118,6 +118,21 @@ def test_a_discarded_draft_whose_contents_are_lost_stays_gone_and_says_which(thr
     assert code in ("STORAGE_CORRUPT", "BENCH_DAMAGED")
     assert thrown.draft() is None
     assert discarded(thrown) is not None
+
+
+def test_a_draft_that_lacked_contents_when_it_was_discarded_is_let_go_of(room):
+    """Discarding is the way out of a damaged Draft: nothing may look for its contents after it."""
+    room.add({"a.txt": "one"})
+    room.write({"lost.txt": "lost"})
+    blobs = room.shop.store.blobs
+    blobs.path(blobs.put(b"lost")).unlink()
+    (room.shop.config.home / "benches" / room.id / "draft" / "lost.txt").unlink()
+    gone = room.call("DraftDiscard")
+    found = room.shop.call("StoreDoctor", {"full": True})["findings"]
+
+    assert gone.get("discarded_draft_id") is discarded(room) is None
+    assert refused(room.call, "DraftBringBack") == GONE
+    assert [one for one in found if one["level"] == "problem"] == []
 
 
 def test_talk_and_audit_of_a_discarded_draft_say_that_it_is_back(thrown):

@@ -16,6 +16,8 @@ from tests.workshop.conftest import story
 
 from backshop.app import Backshop
 from backshop.base.errors import BackshopError
+from backshop.base.tree import EMPTY
+from backshop.bench.repository import raw_state
 from backshop.testing.ambient import FixedClock
 
 Json = dict[str, Any]
@@ -208,3 +210,22 @@ def test_tokens_of_0_1_0_are_good(old):
 
     assert replayed["pending"]["stepId"] == "four"
     assert ended["isComplete"] is True
+
+
+@pytest.mark.rule("B9.17")
+def test_a_draft_that_0_1_0_discarded_is_not_offered_back(old):
+    """It let go of the contents when it discarded: a collection may have them by now."""
+    with pytest.raises(BackshopError) as caught:
+        old.call("Letters", "DraftBringBack")
+
+    assert caught.value.reason == "no_discarded_draft"
+    assert "discarded_draft_id" not in old.call("Letters", "DraftGetState")
+
+
+@pytest.mark.rule("B2.9", "T4.5")
+def test_a_bench_of_0_1_0_pins_exactly_what_it_can_come_back_to(old):
+    """Whatever is counted among it without being pinned is never pinned again, and collected."""
+    for head in old.shop.store.streams("bench"):
+        state = raw_state(old.shop.store, head.stream.partition(":")[2])
+        pinned = {pin.ref for pin in old.shop.store.pins(head.stream) if pin.kind == "tree"}
+        assert (head.stream, state.roots() - {EMPTY}) == (head.stream, pinned)

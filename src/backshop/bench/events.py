@@ -295,13 +295,15 @@ class DraftPublished(ByUser):
     """Added, modified, deleted, renamed."""
 
 
-@event("draft.discarded")
+@event("draft.discarded", v=2, upgraders={1: dict})  # 2: whether it is kept
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftDiscarded(ByUser):
     """The person threw the Draft away; Published never knew of it."""
 
     draft_id: ids.DraftId
     message_id: ids.MessageId
+    kept: bool = False
+    """Its contents stay pinned, so that it can come back (B9.17); programs before let them go."""
 
 
 @event("draft.brought_back")

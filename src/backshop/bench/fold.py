@@ -257,11 +257,11 @@ def _apply_draft(state: BenchState, fact: DraftEvent, at_ms: int) -> BenchState:
                 files = state.files.with_draft(fact.files, fact.removed, brought, at_ms)
                 state = _published(state, fact.tree, files)
             return _closed(state, fact.message_id, at_ms)
-        case DraftDiscarded(message_id=message_id):
+        case DraftDiscarded(message_id=message_id, kept=kept):
             gone = state.draft
             is_empty = gone is None or gone.tree == gone.base_tree
             done = _closed(state, message_id, at_ms)
-            return replace(done, discarded=None if is_empty else gone)
+            return replace(done, discarded=None if is_empty else gone, is_discarded_kept=kept)
         case DraftBroughtBack():
             return _brought_back(state, fact, at_ms)
     assert_never(fact)

@@ -68,7 +68,7 @@ def _apply(state: BenchState, event: Event) -> BenchState:
     return apply(replace(state, by=event.by), fact, event.at_ms, event.seq)
 
 
-FOLD: Fold[BenchState] = Fold("bench", 9, BenchState(), _apply)
+FOLD: Fold[BenchState] = Fold("bench", 10, BenchState(), _apply)
 
 
 @dataclass(frozen=True, slots=True)

@@ -173,6 +173,8 @@ class BenchState:
     draft: Draft | None = None
     discarded: Draft | None = None
     """The Draft that was thrown away last, as long as nothing came of the files since (B9.17)."""
+    is_discarded_kept: bool = False
+    """Whether its contents are still pinned: who threw it away may have let go of them."""
     conversation_head_id: ids.MessageId | None = None
     checkpoints: tuple[Checkpoint, ...] = ()
     revisions: Revisions = field(default_factory=Revisions)
@@ -219,10 +221,15 @@ class BenchState:
         if self.draft is not None:
             yield from self.draft.brought.items()
 
+    @property
+    def returnable(self) -> Draft | None:
+        """The discarded Draft, if it can come back (B9.17)."""
+        return self.discarded if self.is_discarded_kept else None
+
     def roots(self) -> set[ids.TreeId]:
         """Return every tree the bench can still come back to (B2.9)."""
         found = {self.published, self.context_tree}
-        for draft in (self.draft, self.discarded):
+        for draft in (self.draft, self.returnable):
             found |= set() if draft is None else draft.roots
         if self.folder is not None:
             found |= {self.folder.tree, self.folder.theirs, *self.folder.aims}

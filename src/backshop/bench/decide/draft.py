@@ -291,10 +291,10 @@ def publish(
     ]
 
 
-def discard(state: BenchState, message_id: MessageId) -> list[events.BenchEvent]:
-    """Throw the Draft away (B9.14)."""
+def discard(state: BenchState, message_id: MessageId, *, keep: bool) -> list[events.BenchEvent]:
+    """Throw the Draft away (B9.14); it is kept to come back unless it lacks contents."""
     draft = refuse.require_draft(state)
-    return [events.DraftDiscarded(draft_id=draft.draft_id, message_id=message_id)]
+    return [events.DraftDiscarded(draft_id=draft.draft_id, message_id=message_id, kept=keep)]
 
 
 def discarded(state: BenchState) -> Draft:
@@ -302,13 +302,13 @@ def discarded(state: BenchState) -> Draft:
     refuse.require_exists(state)
     if state.draft is not None:
         raise DraftExists("there is a Draft already", reason="draft_exists")
-    if state.discarded is None:
+    if state.returnable is None:
         raise NotFound(
             "there is no discarded Draft that can come back: none was discarded that had"
             " changes, or the files changed since",
             reason="no_discarded_draft",
         )
-    return state.discarded
+    return state.returnable
 
 
 def bring_back(

@@ -185,9 +185,10 @@ def changed_file(change: Change, proofs: Mapping[BenchPath, bool] | None = None)
 def discard(desk: BenchRepository, request: requests.BenchRequest) -> Discarded:
     """Throw the Draft away; works even when it is damaged (B9.14)."""
     message_id = desk.new_message()
-    with desk.locked(request.workbench_id, damaged_ok=True):
-        done = desk.commit(request.workbench_id, lambda s: decide.discard(s, message_id))
-    gone = done.state.discarded
+    with desk.locked(request.workbench_id, damaged_ok=True) as state:
+        keep = state.draft is not None and _is_whole(desk, state, state.draft)
+        done = desk.commit(request.workbench_id, lambda s: decide.discard(s, message_id, keep=keep))
+    gone = done.state.returnable
     return Discarded(
         warnings=done.warnings, discarded_draft_id=None if gone is None else gone.draft_id
     )
@@ -202,6 +203,11 @@ def bring_back(desk: BenchRepository, request: requests.BenchRequest) -> Done:
             request.workbench_id, lambda now: decide.bring_back(now, revision_id, message_id)
         )
     return Done(warnings=done.warnings)
+
+
+def _is_whole(desk: BenchRepository, state: BenchState, draft: Draft) -> bool:
+    """Say whether a Draft lacks nothing that Published has not lost as well."""
+    return not any(desk.soundness.beyond(state.published, one) for one in draft.roots)
 
 
 def _require_contents(desk: BenchRepository, state: BenchState, draft: Draft) -> None:

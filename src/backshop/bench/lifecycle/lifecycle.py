@@ -296,7 +296,7 @@ def draft_state(desk: BenchRepository, state: BenchState) -> DraftState:
     """Say whether there is a Draft, how old, and whether others wrote into its folder."""
     draft = state.draft
     if draft is None or state.bench_id is None:
-        gone = None if state.discarded is None else state.discarded.draft_id
+        gone = None if state.returnable is None else state.returnable.draft_id
         return DraftState(has_draft=False, state="NO_DRAFT", discarded_draft_id=gone)
     try:
         outside = desk.views.outside(state, "draft")

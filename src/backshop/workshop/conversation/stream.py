@@ -24,4 +24,4 @@ def _apply(state: WorkshopState, event: Event) -> WorkshopState:
     return apply(state, fact, event.at_ms, event.seq)
 
 
-FOLD: Fold[WorkshopState] = Fold("workshop", 10, WorkshopState(), _apply)
+FOLD: Fold[WorkshopState] = Fold("workshop", 11, WorkshopState(), _apply)
