@@ -158,6 +158,16 @@ def test_no_copy_goes_over_an_earlier_one(old_home, later):
 
 
 @pytest.mark.rule("T5.3")
+def test_what_a_killed_copy_left_goes_with_the_next_one(old_home, later):
+    for left in ("", "-journal", "-wal", "-shm"):
+        (old_home / f".{later}-abc{left}").write_text("half of it")
+
+    Store.open(old_home).close()
+
+    assert sorted(path.name for path in old_home.iterdir()) == ["store.db", "store.db-mark", later]
+
+
+@pytest.mark.rule("T5.3")
 def test_a_migration_that_fails_leaves_the_home_as_it_was(old_home, later, monkeypatch):
     def fails(_, cursor):
         cursor.text("CREATE TABLE later (x TEXT)")

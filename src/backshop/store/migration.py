@@ -116,6 +116,7 @@ def _kept_copy(database: Sqlite, name: str) -> Path:
     """Copy the file durably beside itself, over no earlier copy."""
     folder = database.path.parent
     with file_errors():
+        _remove_unfinished(folder, name)
         handle, made = tempfile.mkstemp(prefix=f".{name}-", dir=folder)
         os.close(handle)
         temp = Path(made)
@@ -127,7 +128,13 @@ def _kept_copy(database: Sqlite, name: str) -> Path:
             copy = next(folder / one for one in names if not (folder / one).exists())
             temp.rename(copy)
         except BaseException:
-            temp.unlink(missing_ok=True)
+            _remove_unfinished(folder, name)
             raise
         sync_folder(folder)
     return copy
+
+
+def _remove_unfinished(folder: Path, name: str) -> None:
+    """Remove what a copy that was killed left: nobody else makes one under the write lock."""
+    for left in folder.glob(f".{name}-*"):
+        left.unlink(missing_ok=True)
