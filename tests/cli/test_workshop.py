@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 from collections.abc import Iterator
 
 import pytest
@@ -78,6 +79,11 @@ def test_what_is_proposed_can_be_pasted(run, tmp_path):
     (folder,) = (tmp_path / "home" / "benches").iterdir()
     (folder / "published" / "odd").symlink_to("/nowhere")
     opened = run("bench", "show", "Sample Workbench")
+    (folder / "published" / "typed.txt").write_text("typed")
+    shutil.copytree(folder / "published", folder / "copied")
+    shutil.rmtree(folder / "published")
+    (folder / "copied").rename(folder / "published")
+    copied = run("bench", "show", "Sample Workbench")
     made = run("bench", "create", "Shed", "--reuse", "--json")
     again = run("bench", "create", "Shed", "--reuse", "--json")
 
@@ -91,6 +97,7 @@ def test_what_is_proposed_can_be_pasted(run, tmp_path):
     assert json.loads(refused[1])["reason"] == "script_unable"
     assert "offline demo" not in run("digest", "show", "Sample Workbench")[1]
     assert "put right: the folder of Published held links or devices" in opened[1]
+    assert "note: files that another program wrote were in the way; they were kept" in copied[1]
     first_made, second = json.loads(made[1]), json.loads(again[1])
     assert (first_made["created"], second["created"]) == (True, False)
     assert second["workbench_id"] == first_made["workbench_id"]

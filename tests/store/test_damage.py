@@ -289,6 +289,14 @@ def test_a_disk_without_room_is_told_as_full_also_where_sqlite_calls_it_an_io_er
     assert (full.code, other.code) == ("DISK_FULL", "STORE_UNAVAILABLE")
 
 
+@pytest.mark.rule("T5.3", "T8.5")
+def test_a_disk_without_room_for_a_copy_of_the_database_is_told_as_full(tmp_path):
+    """SQLite's driver gives errors of a copy no code (`Connection.backup`)."""
+    error = sqlite3.OperationalError("database or disk is full")
+
+    assert Sqlite(tmp_path / "store.db", lock_wait_ms=1).translated(error).code == "DISK_FULL"
+
+
 @pytest.mark.rule("T5.2", "T5.1")
 def test_an_event_that_a_later_program_wrote_is_not_read_as_one_of_ours(filled):
     store, fresh = filled

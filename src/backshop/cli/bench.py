@@ -13,7 +13,7 @@ import click
 
 from backshop.base.acting import who
 from backshop.base.codec import encode
-from backshop.base.labels import RECOVERY
+from backshop.base.labels import FOLDERS, RECOVERY
 
 from .door import Door, DoorGroup, clean, pass_door, remember_bench, table, word, write_lines
 from .folder_text import state_lines
@@ -138,11 +138,16 @@ def _opened(found: Opened, bench: str) -> list[str]:
         f"generation {info.published_generation}",
         f"draft    {found.draft.state}",
         f"health   {found.health}",
-        *(f"put right: {RECOVERY.get(one, clean(one))}" for one in found.recovery),
+        *(_recovered(one) for one in found.recovery),
         *edited("Published", found.outside_changes, bench),
         *edited("Draft", found.draft.outside_changes, bench),
         *([] if found.folder is None else state_lines(found.folder, info.workbench_id)),
     ]
+
+
+def _recovered(code: str) -> str:
+    """Say what opening did; a warning among it is nothing that was put right."""
+    return f"{'note' if code in FOLDERS else 'put right'}: {RECOVERY.get(code, clean(code))}"
 
 
 def edited(name: str, paths: Sequence[str], bench: str) -> list[str]:

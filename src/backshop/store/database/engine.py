@@ -44,6 +44,8 @@ _NEWS = f"SELECT pg_notify('{NEWS}', currval(pg_get_serial_sequence('event', 'se
 _FULL = re.compile("too many (clients|connections)|remaining connection slots")
 _PASSING = re.compile("starting up|shutting down|recovery mode|not (yet )?accepting connections")
 _LOCKED = (5, 6)  # SQLite's BUSY and LOCKED
+_BY_TEXT = {"disk I/O error": 10, "database or disk is full": 13}
+"""Codes of errors that come without one, as those of a copy of the whole file do."""
 _PAUSE_S = 0.001  # shorter than a commit: the file is never idle for long
 _ROOM_TO_READ_BYTES = 1024 * 1024  # the index of a WAL, and some
 _OWN_MODE = 0o600
@@ -128,7 +130,7 @@ class Sqlite(Connections):
 
     def translated(self, error: BaseException) -> BackshopError:
         """Return our error for SQLite's result code."""
-        code = getattr(error, "sqlite_errorcode", None)
+        code = getattr(error, "sqlite_errorcode", _BY_TEXT.get(str(error)))
         primary = code & 0xFF if isinstance(code, int) else -1
         name = getattr(error, "sqlite_errorname", type(error).__name__)
         detail = f"sqlite: {name}"
