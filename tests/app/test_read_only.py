@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -184,3 +187,22 @@ def test_the_command_line_and_the_doctor_say_read_only(home, how):
     assert "Mine" in listed.stdout
     assert "read-only" in doctor.stdout
     assert "(FILE_WRITE_FAILED: read_only)" in renamed.stderr
+
+
+@pytest.mark.rule("T5.8", "T5.3")
+@pytest.mark.parametrize("how", ["mounted"], indirect=True)
+def test_a_read_only_home_of_an_earlier_version_says_that_a_copy_can_be_opened(home, how):
+    folder, _ = home
+    with closing(sqlite3.connect(folder / "store.db")) as database, database:
+        database.execute("UPDATE meta SET value = '3' WHERE key = 'schema_version'")
+    program = [sys.executable, "-m", "backshop.cli", "--home", str(folder)]
+
+    listed = closed(how, folder, [*program, "bench", "list"])
+    shutil.copytree(folder, folder.with_name("copy"), symlinks=True)
+    copied = Backshop.open(folder.with_name("copy"))
+
+    assert listed.returncode == 1
+    assert "of an earlier version" in listed.stderr
+    assert "open the copy" in listed.stderr
+    with copied as shop:
+        assert [one["name"] for one in shop.call("WorkbenchList", {})["workbenches"]] == ["Mine"]

@@ -18,7 +18,7 @@ from .database import schema
 from .database.connection import Cursor
 from .database.engine import Database, Sqlite
 from .database.lock_key import MIGRATION_LOCK
-from .errors import NewerStore
+from .errors import NewerStore, ReadOnlyHome
 
 Migration = Callable[[Database, Cursor], None]
 
@@ -55,12 +55,18 @@ def migrate(database: Database) -> None:
 
     Raises:
         NewerStore: a later program was here; nothing is changed.
+        ReadOnlyHome: an earlier one was, and nothing can be brought forward here.
     """
     with database.reader() as cursor:
         found = _version(database, cursor)
     _refuse_newer(found)
     if found == VERSION:
         return
+    if database.is_read_only:
+        raise ReadOnlyHome(
+            "the home is read-only and of an earlier version, which cannot be upgraded here: copy"
+            " it to where it can be written, links as links, and open the copy"
+        )
     with database.transaction() as cursor:
         if database.dialect == "postgresql":
             cursor.text(f"SELECT pg_advisory_xact_lock({MIGRATION_LOCK})")
