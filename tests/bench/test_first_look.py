@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from openpyxl import Workbook
 
-from backshop.bench import Author, Source, first_look
+from backshop.bench import Author, Put, Source, first_look
 from backshop.bench.review import look
 
 MCP = Author(source=Source(kind="mcp", ref="s1"))
@@ -128,6 +129,39 @@ def test_what_is_gone_is_counted_and_a_name_that_changed_is_not_gone(before, aft
     gone = first_look.content_gone("x", before, after)
 
     assert first_look.told_gone(gone) == ([] if line is None else [f"Gone from x: {line}."])
+
+
+@pytest.mark.rule("B13.10", "F29.10")
+def test_what_a_draft_hides_is_said_first_and_what_was_hidden_before_is_not(room, tmp_path):
+    book = Workbook()
+    sheet = book.active
+    for row in range(1, 9):
+        sheet.append([row, row, row])
+    sheet.row_dimensions[2].hidden = True
+    book.create_sheet("Notes")["A1"] = "x"
+    before, after = tmp_path / "a.xlsx", tmp_path / "b.xlsx"
+    book.save(before)
+    for row in (5, 6, 8):
+        sheet.row_dimensions[row].hidden = True
+    sheet.column_dimensions["B"].hidden = True
+    book["Notes"].sheet_state = "veryHidden"
+    book.save(after)
+    room.add({"a.xlsx": before.read_bytes()})
+
+    data = after.read_bytes()
+    put = Put(path="a.xlsx", blob=room.shop.store.blobs.put(data), size=len(data))
+    room.shop.benches.apply_batch(room.id, [put], MCP)
+
+    assert first(room) == ["Hidden now in a.xlsx: sheet “Notes”, 1 column, 3 more rows."]
+
+
+@pytest.mark.rule("B13.10")
+def test_what_is_shown_again_is_neither_gone_nor_hidden():
+    before = held({"hidden row": 3, "hidden slide": 1}, ("hidden sheet", "2", "Old"))
+
+    gone = first_look.content_gone("x", before, held({"hidden slide": 2}))
+
+    assert first_look.told_gone(gone) == ["Hidden now in x: 1 more slide."]
 
 
 @pytest.mark.rule("B13.10")

@@ -399,7 +399,21 @@ RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships
             "xl/workbook.xml",
             'name="Other" sheetId="2" state="visible"',
             'name="Other" sheetId="2" state="hidden"',
-            "workbook: sheets hidden or shown",
+            "workbook: sheet Other hidden",
+        ),
+        (SHEET, '<row r="2"', '<row r="2" hidden="1" ht="0"', "sheet Q1: row 2 hidden"),
+        (
+            SHEET,
+            '<row r="2"',
+            '<row r="2" hidden="1" outlineLevel="1"',
+            "sheet Q1: row 2 hidden; heights, outline or formats of rows",
+        ),
+        (
+            SHEET,
+            "<sheetData>",
+            '<cols><col min="2" max="4" width="0" hidden="1"/><col min="6" max="6" width="9"/>'
+            "</cols><sheetData>",
+            "sheet Q1: columns B-D hidden; columns",
         ),
         (
             "xl/workbook.xml",

@@ -1,4 +1,4 @@
-"""What people should see first of a change: hosts that are new in files, what is gone (B13.10).
+"""What people should see first of a change: new hosts, what is gone, what is hidden (B13.10).
 
 Pure: takes what files hold before and after, and gives what differs, and the words for it. It does
 not ask who wrote them, or what they say about it.
@@ -6,8 +6,8 @@ not ask who wrote them, or what they say about it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 HOSTS_LISTED = 200
@@ -22,6 +22,8 @@ _WAYS = {
     "link": ("link", "links"),
     "text": ("mention", "mentions"),
 }
+_HIDDEN = "hidden "
+"""Begins what things are called that are there and that nobody sees."""
 _PLURALS = {"line of notes": "lines of notes"}
 _ALL = {"line": "every line", "cell": "every cell", "paragraph": "every paragraph"}
 
@@ -39,7 +41,10 @@ class HostAdded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContentGone:
-    """Things of a file that are fewer than before, or the file itself (`what` is empty)."""
+    """Things of a file that are fewer than before, or the file itself (`what` is empty).
+
+    Of what is hidden now (`hidden row`) there are more, and those are counted.
+    """
 
     path: str
     what: str = ""
@@ -105,11 +110,31 @@ def content_gone(
                 )
             )
     for what, number in before["units"].items():
+        if what.startswith(_HIDDEN):
+            continue
         fewer = number - after["units"].get(what, 0)
         is_told = fewer >= FEWER_MIN or 2 * fewer > number if what in _MANY else fewer > 0
         if is_told:
             found.append(ContentGone(path=path, what=what, count=fewer, before=number))
-    return tuple(found)
+    return (*found, *_content_hidden(path, before, after))
+
+
+def _content_hidden(
+    path: str, before: Mapping[str, Any], after: Mapping[str, Any]
+) -> Iterator[ContentGone]:
+    """Yield what a file hides and did not hide before: sheets, slides, rows, columns."""
+    there = {(what, key) for what, key, _ in before["named"]}
+    named = [one for one in after["named"] if one[0] == "hidden sheet"]
+    names = tuple(name for what, key, name in named if (what, key) not in there)
+    if names:
+        known = len(named) - len(names)
+        yield ContentGone(
+            path=path, what="hidden sheet", count=len(names), before=known, names=names[:SHOWN]
+        )
+    for what, number in after["units"].items():
+        known = before["units"].get(what, 0)
+        if what.startswith(_HIDDEN) and number > known:
+            yield ContentGone(path=path, what=what, count=number - known, before=known)
 
 
 # ---------------------------------------------------------------- words
@@ -154,12 +179,23 @@ def told_gone(gone: Sequence[ContentGone]) -> list[str]:
         by_path.setdefault(one.path, []).append(one)
     deleted = [path for path, lost in by_path.items() if any(not one.what for one in lost)]
     lines = [f"Deleted: {path}." for path in deleted]
-    lines += [
-        f"Gone from {path}: {', '.join(map(_lost, lost))}."
-        for path, lost in by_path.items()
-        if path not in deleted
-    ]
+    for path, lost in by_path.items():
+        if path in deleted:
+            continue
+        hidden = [one for one in lost if one.what.startswith(_HIDDEN)]
+        missing = [one for one in lost if one not in hidden]
+        if missing:
+            lines.append(f"Gone from {path}: {', '.join(map(_lost, missing))}.")
+        if hidden:
+            lines.append(f"Hidden now in {path}: {', '.join(map(_hidden, hidden))}.")
     return _shown(lines, "files that lost something")
+
+
+def _hidden(one: ContentGone) -> str:
+    what = one.what.removeprefix(_HIDDEN)
+    if one.names:
+        return _lost(replace(one, what=what))
+    return f"{one.count} {'more ' * bool(one.before)}{what}{'s'[: one.count != 1]}"
 
 
 def _lost(one: ContentGone) -> str:

@@ -59,6 +59,10 @@ _CALLS = b"|".join(re.escape(one.encode()) for one in sorted(UNSAFE))
 _HINTS = (b"//", b"\\\\", b"\\/", b"WWW.", b"MAILTO:", b"&#", b"|")
 _CALLED = re.compile(rb"(?:" + _CALLS + rb")\s*\(")
 _CELL = re.compile(rb"<(?:\w+:)?c(?:\s[^>]*)?(?<!/)>(?!</)")
+_HIDDEN_LINE = re.compile(
+    rb"""<(?:\w+:)?(row|col)(?=\s)([^>]*?\shidden\s*=\s*["'](?:1|true)["'][^>]*)>"""
+)
+_END = re.compile(rb"""\s(min|max)\s*=\s*["'](\d{1,5})["']""")
 _NAMING_HOSTS = frozenset(
     (
         "docs.oasis-open.org",
@@ -199,6 +203,7 @@ def _package(
         data = archive.read(name)
         if kind is Kind.XLSX and name.startswith("xl/worksheets/") and ending == ".xml":
             units["cell"] += sum(1 for _ in _CELL.finditer(data))
+            units.update(_hidden_lines(data))
         if name.startswith(_MAY_BE_LARGE) and _is_harmless(data):
             continue
         root = parse_xml(data)
@@ -309,6 +314,7 @@ def _units(name: str, root: Element, kind: Kind) -> Counter[str]:
     elif kind is Kind.PPTX and name.startswith("ppt/slides/"):
         found["paragraph"] = _filled(root)
         found["table"], found["picture"] = _count(root, ("tbl",)), _count(root, ("pic",))
+        found["hidden slide"] = int(root.get("show") in ("0", "false"))
     elif kind is Kind.DOCX and name.startswith("word/") and _local(root) in _STORIES:
         found["paragraph"] = _filled(root)
         found["table"] = _count(root, ("tbl",))
@@ -316,6 +322,18 @@ def _units(name: str, root: Element, kind: Kind) -> Counter[str]:
     elif kind is Kind.DOCX and _local(root) == "comments":
         found["comment"] = _count(root, ("comment",))
     return +found
+
+
+def _hidden_lines(data: bytes) -> Counter[str]:
+    """Return how many rows and columns of a sheet nobody sees."""
+    found: Counter[str] = Counter()
+    for line in _HIDDEN_LINE.finditer(data):
+        if line[1] == b"row":
+            found["hidden row"] += 1
+            continue
+        ends = {end[1]: int(end[2]) for end in _END.finditer(line[2])}
+        found["hidden column"] += max(1, ends.get(b"max", 0) - ends.get(b"min", 0) + 1)
+    return found
 
 
 _STORIES = frozenset(("document", "hdr", "ftr", "footnotes", "endnotes"))
@@ -342,6 +360,8 @@ def _named(name: str, root: Element) -> list[tuple[str, str, str]]:
         for one in sheets:
             shown = "".join(sign for sign in one.get("name") or "" if sign.isprintable())
             found.append(("sheet", str(one.get("sheetId")), shown[:_NAME_MAX_CHARS]))
+            if one.get("state", "visible") != "visible":
+                found.append(("hidden sheet", str(one.get("sheetId")), shown[:_NAME_MAX_CHARS]))
     elif name == "ppt/presentation.xml":
         slides = (one for one in root.iter("*") if _local(one) == "sldId" and one.get("id"))
         found += [("slide", str(one.get("id")), str(at)) for at, one in enumerate(slides, 1)]

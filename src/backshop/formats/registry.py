@@ -48,7 +48,7 @@ T = TypeVar("T")
 
 _LEVELS = {"prompt": numbers.MAP_PROMPT_MAX_BYTES, "full": numbers.MAP_FULL_MAX_BYTES}
 
-_INVENTORY = "inventory-1"  # the number counts on when what is looked for does
+_INVENTORY = "inventory-2"  # the number counts on when what is looked for does
 _NO_FILE: JsonObject = {"hosts": (), "hosts_left_out": 0, "units": {}, "named": ()}
 _IN_PARTS = frozenset({Kind.DOCX, Kind.XLSX, Kind.PPTX, Kind.ODT})
 _DOCUMENTS, _DECKS = frozenset({Kind.DOCX, Kind.ODT}), frozenset({Kind.PPTX})

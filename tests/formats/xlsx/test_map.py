@@ -133,6 +133,30 @@ def test_the_map_tells_hidden_sheets_merges_panes_and_names(tmp_path):
 
 
 @pytest.mark.rule("F8.7", "F5.8", "F32.90")
+@pytest.mark.rule("F8.15", "F4.8")
+def test_the_map_tells_hidden_rows_and_columns_together(tmp_path):
+    path = tmp_path / "a.xlsx"
+    with xlsxwriter.Workbook(str(path)) as file:
+        first = file.add_worksheet("One")
+        for row in range(60):
+            first.write_row(row, 0, [row, row])
+        for row in (7, 9, 10, 11):
+            first.set_row(row, None, None, {"hidden": True})
+        first.set_column("B:C", None, None, {"hidden": True})
+        many = file.add_worksheet("Many")
+        for row in range(0, 60, 2):
+            many.set_row(row, None, None, {"hidden": True})
+        file.add_worksheet("Plain")
+
+    found = mapped(source(path))
+
+    one, many, plain = found["sheets"]
+    assert (one["hidden_rows"], one["hidden_columns"]) == (["8", "10-12"], ["B-C"])
+    assert len(many["hidden_rows"]) == 20
+    assert found["shortened"] == {"sheets[1].hidden_rows": {"kept": 20, "total": 30}}
+    assert not {"hidden_rows", "hidden_columns"} & plain.keys()
+
+
 def test_many_chunks_are_told_by_arithmetic_alone(tmp_path):
     short = sheet_map(book(tmp_path / "a.xlsx", ("S", [[n] for n in range(111)])))
     long = sheet_map(book(tmp_path / "b.xlsx", ("S", [[n] for n in range(2001)])))

@@ -635,6 +635,31 @@ def test_a_bad_operation_names_its_place_and_nothing_is_written(made, out):
         assert (error.reason, (error.detail or "").partition(":")[0]) == (reason, place), bad
 
 
+@pytest.mark.rule("F16.10", "F16.13")
+def test_hiding_rows_and_columns_is_said_as_such(made, out):
+    hide = [
+        {"op": "set_row_heights", "sheet": "S", "rows": [{"row": 2, "height": 0}]},
+        {
+            "op": "set_column_widths",
+            "sheet": "S",
+            "columns": [{"column": "A", "width": 20}, {"column": "B", "width": 0}],
+        },
+    ]
+
+    result = edit(made, out, *hide)
+
+    assert [said for _, said in result.changes] == [
+        "S: row 2 hidden",
+        "S: width of A set; column B hidden",
+    ]
+    now = {one.where: one.now for one in result.effects.changed if one.kind != "part"}
+    assert now == {"S!2:2": "hidden", "S!A:A": "", "S!B:B": "hidden"}
+
+    hide[0]["rows"][0]["height"] = 15
+    shown = edit(source(out), out.with_name("again.xlsx"), hide[0])
+    assert [one.now for one in shown.effects.changed if one.kind == "row"] == ["shown"]
+
+
 @pytest.mark.rule("F16.5")
 def test_aliases_are_taken_and_said(made, out):
     result = edit(made, out, {"op": "set_range", "sheet": "S", "range": "D1:E1", "data": [[1, 2]]})

@@ -11,6 +11,7 @@ from backshop.formats.window import chunk_count, chunk_list, chunking
 from .annotation.listing import ATTACHED_LISTED, told_links, told_notes
 from .book.extent import opened, used_area
 from .book.frame import MERGES_LISTED, Frame
+from .book.hidden_line import hidden_columns, hidden_rows, spans
 from .book.opening import open_book
 from .book.origin import Origin
 from .book.protection import Protection, structure_protection
@@ -18,10 +19,11 @@ from .book.sheet_xml import SheetXml
 from .book.survey import Island, Survey, islands, survey_of
 from .book.workbook import Book, DefinedName, Sheet
 from .drawing.listing import listed
-from .syntax.address import Area
+from .syntax.address import Area, column_name
 
 _SLICERS = ("slicer", "timeline")
 _PRINTED = ("printOptions", "pageSetup", "headerFooter", "rowBreaks", "colBreaks")
+_HIDDEN_LISTED = 20  # runs of hidden rows, and of columns
 _UNKNOWN = (
     *("has_charts", "charts", "has_conditional_formatting", "has_data_validation", "has_images"),
     *("images", "has_pivot_tables", "has_slicers", "has_sparklines", "has_print_setup"),
@@ -143,6 +145,7 @@ def _sheet(
         **_attached(book, sheet, frame, shortened),
         "tables": [{"name": table.name, "range": str(table.area)} for table in tables],
         "frozen": frame.frozen if frame else None,
+        **_hidden(sheet, xml, shortened),
         "protected": _protection(book, xml, frame),
     }
     if book.origin is None:
@@ -175,6 +178,24 @@ def _attached(
             kept: dict[str, Json] = {"kept": ATTACHED_LISTED, "total": len(told)}
             shortened[f"sheets[{sheet.index}].{key}"] = kept
     return {key: [*told[:ATTACHED_LISTED]] for key, told in lists.items() if told}
+
+
+def _hidden(sheet: Sheet, xml: SheetXml | None, shortened: dict[str, Json]) -> dict[str, Json]:
+    """Return the rows and columns that nobody sees, where there are any (F8.15)."""
+    if xml is None:
+        return {}
+    listed = {
+        "hidden_rows": spans(hidden_rows(xml)),
+        "hidden_columns": spans(hidden_columns(xml.frame()), column_name),
+    }
+    told: dict[str, Json] = {}
+    for name, runs in listed.items():
+        if runs:
+            told[name] = [run for run, _ in runs[:_HIDDEN_LISTED]]
+        if len(runs) > _HIDDEN_LISTED:
+            key = f"sheets[{sheet.index}].{name}"
+            shortened[key] = {"kept": _HIDDEN_LISTED, "total": len(runs)}
+    return told
 
 
 def _protection(book: Book, xml: SheetXml | None, frame: Frame | None) -> Json:

@@ -26,7 +26,7 @@ from ..annotation.link import LINKS, Link, links_of
 from ..annotation.note import Note, notes_in, notes_of
 from ..book.row_sign import signs
 from ..book.sheet_xml import RowSpan, SheetXml, attributes
-from ..book.workbook import Book, Sheet, Table, Value, child, children, local
+from ..book.workbook import Book, Sheet, Table, Value, child, children, local, truth
 from ..calculation.moved_reference import Move, follows
 from ..calculation.uncache import lost_results
 from ..drawing.drawing_part import CHART, PICTURE, Drawn, anchor_bytes, drawn_on
@@ -132,7 +132,8 @@ class _Comparison:
             elif olds[part].name != sheet.name:
                 found.append(Effect(kind="sheet", where=sheet.name, aspect="renamed"))
             if part in olds and olds[part].state != sheet.state:
-                found.append(Effect(kind="sheet", where=sheet.name, aspect="state"))
+                is_now = "shown" if sheet.state == "visible" else "hidden"
+                found.append(Effect(kind="sheet", where=sheet.name, aspect="state", now=is_now))
             drawn = self._drawings(olds.get(part), sheet) if are_drawn else []
             tables = self._tables(olds.get(part), sheet, names)
             told = {"drawing": drawn, "tableParts": tables}
@@ -230,8 +231,13 @@ class _Comparison:
         second: RowSpan | None,
     ) -> Iterator[Effect]:
         row = first or second
-        if row is not None and _tag(before, first) != _tag(after, second):
-            yield Effect(kind="row", where=f"{name}!{row.number}:{row.number}", aspect="structure")
+        if row is None:
+            return
+        was, is_now = _tag(before, first), _tag(after, second)
+        if was != is_now:
+            now = _turned(*(tag.get(b"hidden", b"").decode() for tag in (was, is_now)))
+            where = f"{name}!{row.number}:{row.number}"
+            yield Effect(kind="row", where=where, aspect="structure", now=now)
 
     def _carried(self, name: str, before: SheetXml | None, after: SheetXml) -> _Carried:
         """Find the rows that stand elsewhere now, among those that were to change places."""
@@ -626,6 +632,13 @@ def _tag(xml: SheetXml | None, row: RowSpan | None) -> dict[bytes, bytes]:
     return {key: value for key, value in tag.items() if key not in {b"r", b"spans"}}
 
 
+def _turned(was: str, is_now: str) -> str:
+    """Return what became of a row or column that nobody sees now, or that is seen again."""
+    if truth(was) == truth(is_now):
+        return ""
+    return "hidden" if truth(is_now) else "shown"
+
+
 def differing_rows(
     before: SheetXml | None, after: SheetXml
 ) -> Iterator[tuple[RowSpan | None, RowSpan | None]]:
@@ -755,7 +768,9 @@ def _columns(name: str, old: Element, new: Element) -> Iterator[Effect]:
     for col in sorted(first.keys() | second.keys()):
         if first.get(col) != second.get(col):
             letters = column_name(col)
-            yield Effect(kind="column", where=f"{name}!{letters}:{letters}", aspect="structure")
+            now = _turned(*(side.get(col, {}).get("hidden", "") for side in (first, second)))
+            where = f"{name}!{letters}:{letters}"
+            yield Effect(kind="column", where=where, aspect="structure", now=now)
 
 
 def only_appended(old: Element, new: Element) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from backshop.formats.protocol import Json, Op
 from backshop.formats.write.operation import Arg, as_list, item_fields, problem
 
@@ -121,7 +123,7 @@ def set_column_widths(session: Session, op: Op) -> str:
     """Set the widths of columns, in characters."""
     edit = session.edit(str(op.args["sheet"]), op.where)
     refuse_format(edit, "formatColumns", op.where)
-    names = []
+    names: dict[str, bool] = {}
     for index, item in enumerate(as_list(op.args["columns"])):
         at = f"{op.where}.columns[{index}]"
         given = item_fields(item, COLUMN_ARGS, at, session.warnings)
@@ -131,25 +133,35 @@ def set_column_widths(session: Session, op: Op) -> str:
         width = _measure(given["width"], MAX_WIDTH, f"{at}.width")
         layout.set_width(edit, col, width)
         session.aim(edit, Area(1, col, MAX_ROW, col), "structure")
-        names.append(column_name(col))
-    return f"{edit.sheet.name}: width of {', '.join(names[:10])} set"
+        names[column_name(col)] = width == 0
+    return f"{edit.sheet.name}: {_sized(names, 'column', 'width of')}"
 
 
 def set_row_heights(session: Session, op: Op) -> str:
     """Set the heights of rows, in points."""
     edit = session.edit(str(op.args["sheet"]), op.where)
     refuse_format(edit, "formatRows", op.where)
-    numbers = []
+    numbers: dict[str, bool] = {}
     for index, item in enumerate(as_list(op.args["rows"])):
         at = f"{op.where}.rows[{index}]"
         given = item_fields(item, ROW_ARGS, at, session.warnings)
         row = given["row"]
         if not isinstance(row, int) or not 1 <= row <= MAX_ROW:
             raise problem("bad_range", f"{at}.row", "rows count from 1 to 1048576")
-        layout.set_height(edit, row, _measure(given["height"], MAX_HEIGHT, f"{at}.height"))
+        height = _measure(given["height"], MAX_HEIGHT, f"{at}.height")
+        layout.set_height(edit, row, height)
         session.aim(edit, Area(row, 1, row, MAX_COL), "structure")
-        numbers.append(str(row))
-    return f"{edit.sheet.name}: height of rows {', '.join(numbers[:10])} set"
+        numbers[str(row)] = height == 0
+    return f"{edit.sheet.name}: {_sized(numbers, 'row', 'height of rows')}"
+
+
+def _sized(lines: Mapping[str, bool], what: str, size: str) -> str:
+    """Return which lines have a size now; those of none are hidden, which is said so."""
+    hidden = [name for name, is_hidden in lines.items() if is_hidden]
+    sized = [name for name in lines if name not in hidden]
+    said = [f"{size} {', '.join(sized[:10])} set"] if sized else []
+    said += [f"{what}{'s'[: len(hidden) != 1]} {', '.join(hidden[:10])} hidden"] if hidden else []
+    return "; ".join(said) or "nothing set"
 
 
 def _measure(value: Json, most: float, where: str) -> float:

@@ -14,12 +14,12 @@ from backshop.formats.kind import OTHER_WORKBOOKS
 from backshop.formats.package.guard import Element
 from backshop.formats.protocol import JsonObject, Source
 
-from ..alignment.column_run import column_runs, differing_columns, parted
+from ..alignment.column_run import ColumnDifference, column_runs, differing_columns, parted
 from ..alignment.line_run import Lines, SheetLines
 from ..annotation.annotation_diff import AnnotationDiff
 from ..book import number_format
 from ..book.sheet_xml import SheetXml, attributes, row_pairs
-from ..book.workbook import Book, child, children, local
+from ..book.workbook import Book, child, children, local, truth
 from ..drawing.drawing_diff import DrawingChanges, chart_words
 from ..edit.effect import only_appended
 from ..rule.difference import compare_rules, strip
@@ -29,11 +29,13 @@ from ..style.look import Looks
 from ..style.rule_look import rule_words
 from ..syntax.formula import quote_sheet
 from .aligned import aligned
+from .hidden_line import differs_besides, turned_columns, turned_words
 from .table_change import changed_words, whole_words
 
 _SHARED = ("worksheet", "styles", "sharedStrings", "theme")
 _SKIPPED = frozenset({"image", "worksheet", "calcChain", "chart", "drawing", "table"})
 _NOT_ROW = frozenset({b"r", b"spans"})
+_SIZES = frozenset({b"hidden", b"ht", b"customHeight"})  # what hides and shows a row
 _TABLES = frozenset({"numFmts", "fonts", "fills", "borders", "cellStyleXfs", "cellXfs", "dxfs"})
 _STRING = re.compile(rb"<(?:[\w.\-]+:)?si\b.*?</(?:[\w.\-]+:)?si\s*>", re.S)
 _RICH = re.compile(rb"<(?:[\w.\-]+:)?(?:r|rPh|phoneticPr)[\s>]")
@@ -243,8 +245,11 @@ class Knowledge:
             for a, _ in sorted(self._pairs, key=lambda two: two[1].index)
         ]
         found += [("order of sheets", 1)] if order != sorted(order) else []
-        states = sum(a.state != b.state for a, b in self._pairs)
-        return [*found, ("sheets hidden or shown", states)] if states else found
+        states = [(b.name, b.state == "visible") for a, b in self._pairs if a.state != b.state]
+        return [
+            *found,
+            *((f"sheet {name} {'shown' if on else 'hidden'}", 1) for name, on in states),
+        ]
 
     def _name_words(self, pair: part_diff.Pair) -> list[str]:
         """Return which names came, went or mean something else."""
@@ -276,12 +281,21 @@ class Knowledge:
         told = {"sheetData", *attached.told}
         told |= set() if pair.leads_elsewhere("drawing") else {"drawing"}
         told |= set() if pair.leads_elsewhere("tablePart") else {"tableParts"}
-        told |= {"cols"} if lines.columns else set()
-        said = [*self._of_rules(pair), *attached.link_words()]
-        found = [*part_diff.groups(pair, frozenset(told)), *((one, 1) for one in said)]
-        if lines.columns and (columns := _columns(old, new, lines.columns)):
-            found.append((part_diff.child_words("cols"), columns))
-        rows, cells, formulas = _Rows(*self._books, lines).compare(old, new)
+        differing = _columns(old, new, lines.columns)
+        turned = turned_columns(differing)
+        told |= {"cols"} if lines.columns or turned else set()
+        compared = _Rows(*self._books, lines)
+        rows, cells, formulas = compared.compare(old, new)
+        said = turned_words(compared.turned, turned)
+        said += [*self._of_rules(pair), *attached.link_words()]
+        found = [*((one, 1) for one in said), *part_diff.groups(pair, frozenset(told))]
+        if "cols" in told:
+            columns = sum(
+                one.last - one.first + 1
+                for one in differing
+                if one.first not in turned or differs_besides(one)
+            )
+            found += [(part_diff.child_words("cols"), columns)] if columns else []
         found += [("heights, outline or formats of rows", rows)] if rows else []
         found += [("other formats of cells", cells)] if cells else []
         return [*found, ("kind of formula", formulas)] if formulas else found
@@ -314,11 +328,10 @@ def _names(root: Element, sheets: list[str]) -> dict[str, tuple[str, str]]:
     return found
 
 
-def _columns(old: SheetXml, new: SheetXml, lines: Lines) -> int:
-    """Return how many columns differ that did not come just now."""
+def _columns(old: SheetXml, new: SheetXml, lines: Lines) -> list[ColumnDifference]:
+    """Return the columns that differ and did not come just now."""
     sides = [column_runs(xml.frame(), str) for xml in (old, new)]
-    parts = parted(differing_columns(*sides), lines.came)
-    return sum(one.last - one.first + 1 for one in parts.get(None, ()))
+    return parted(differing_columns(*sides), lines.came).get(None, [])
 
 
 class _Rows:
@@ -329,6 +342,8 @@ class _Rows:
         self._looks = (Looks(old), Looks(new))
         self._formats = tuple(whole_formats(looks) for looks in self._looks)
         self._same: dict[tuple[int, int], bool] = {}
+        self.turned: dict[int, bool] = {}
+        """The rows that were hidden (true) or shown (false), after `compare`."""
         one, two = self._formats
         self._is_comparable = two[: len(one)] == one  # the same bytes mean the same look
 
@@ -340,12 +355,13 @@ class _Rows:
                 continue
             if left is None or right is None:
                 row, xml, side = (left, old, 0) if left else (right, new, 1)
-                rows += bool(row and self._row(xml.data[row.start : row.end], side))
+                said = self._row(xml.data[row.start : row.end], side) if row else {}
+                rows += self._differ(number, {} if side else said, said if side else {})
                 continue
             one, two = old.data[left.start : left.end], new.data[right.start : right.end]
             if one == two and self._is_comparable:
                 continue
-            rows += self._row(one, 0) != self._row(two, 1)
+            rows += self._differ(number, self._row(one, 0), self._row(two, 1))
             olds = {cell.col: cell for cell in old.cells(left)}
             for cell in new.cells(right):
                 was = olds.get(cell.col)
@@ -361,6 +377,15 @@ class _Rows:
                 plain = [None if k and k[0] in ("normal", "shared") else k for k in kinds]
                 formulas += bool(kinds[0]) and bool(kinds[1]) and plain[0] != plain[1]
         return rows, cells, formulas
+
+    def _differ(self, number: int, old: Mapping[bytes, str], new: Mapping[bytes, str]) -> bool:
+        """Note whether a row was hidden or shown; return whether it differs in more than that."""
+        was, now = (truth(said.get(b"hidden")) for said in (old, new))
+        if was == now:
+            return old != new
+        self.turned[number] = now
+        sides = [{k: v for k, v in said.items() if k not in _SIZES} for said in (old, new)]
+        return sides[0] != sides[1]
 
     def _row(self, row: bytes, side: int) -> dict[bytes, str]:
         tag = attributes(row[: row.find(b">") + 1])
