@@ -117,3 +117,77 @@ def test_agents_are_told_cells_by_name(room, use):
     assert wrote["focus"] == {"sheet": "S", "range": "B2:C4"}
     assert "'range': 'C4'" in told
     assert "row_start" not in told
+
+
+@pytest.fixture
+def book(use):
+    """Make a workbook with a chart beside its numbers."""
+    values = [["Month", "Sales"], *([f"M{n}", n] for n in range(1, 13))]
+    operations = [
+        {"op": "ensure_sheet", "sheet": "The plan"},
+        {"op": "set_range", "sheet": "The plan", "start": "A1", "values": values},
+        {
+            "op": "add_chart",
+            "sheet": "The plan",
+            "kind": "line",
+            "data": "A1:B13",
+            "cell": "D2",
+            "title": "Sales",
+        },
+    ]
+    made = use("xlsx_operations", path="book.xlsx", create_new=True, operations=operations)
+    assert made.ok, made
+    return made.value
+
+
+@pytest.mark.rule("F44.1", "W26.1")
+def test_what_a_write_says_of_a_sheet_can_be_looked_at(use, book):
+    (chart,) = (one for one in book["effects"]["changed"] if one["kind"] == "chart")
+    sizes = {"op": "set_row_heights", "sheet": "The plan", "rows": [{"row": 3, "height": 30}]}
+    wrote = use("xlsx_operations", path="book.xlsx", operations=[sizes]).value
+    (row,) = wrote["effects"]["changed"]
+
+    def shown(place: str) -> str:
+        return use("view_page", path="book.xlsx", place=place).value["shown"]
+
+    chart_at = use("get_file_map", path="book.xlsx").value["sheets"][0]["charts"][0]["at"]
+    assert chart["where"] == "The plan!Chart 1"
+    assert shown(chart["where"]) == shown("Chart 1") == f"'The plan'!{chart_at}"
+    assert (row["where"], shown(row["where"])) == ("The plan!3:3", "'The plan'!A3:B3")
+    assert shown("'The plan'!A:A") == "'The plan'!A1:A13"
+
+
+@pytest.mark.rule("W26.1", "W8.3")
+def test_a_place_that_no_sheet_has_is_refused_with_places_of_the_workbook(use, book):
+    wrong = use("view_page", path="book.xlsx", place="The plan!Chart 7")
+
+    assert (wrong.value["reason"], wrong.value["hints"]) == (
+        "bad_selector",
+        ["'The plan'!A1:F20"],
+    )
+
+
+@pytest.mark.rule("F43.72")
+def test_a_chart_that_only_touches_the_cells_shown_is_not_among_the_places(use, book):
+    beside = use("view_page", path="book.xlsx", place="'The plan'!A1:C13").value
+    with_chart = use("view_page", path="book.xlsx", place="'The plan'!A1:D13").value
+
+    assert (beside["places"], [one["label"] for one in with_chart["places"]]) == ([], ["Chart 1"])
+
+
+@pytest.mark.rule("F44.1", "W26.1")
+def test_a_paragraph_that_a_write_names_can_be_looked_at(use):
+    lines = [f"Line {n} " + "word " * 60 for n in range(120)]
+    write = {"op": "set_paragraphs", "paragraphs": lines}
+    use("docx_operations", path="long.docx", create_new=True, operations=[write])
+    change = {"op": "replace_text", "search": "Line 77", "replace": "Here 77"}
+
+    wrote = use("docx_operations", path="long.docx", operations=[change]).value
+    (changed,) = wrote["effects"]["changed"]
+    seen = use("view_page", path="long.docx", place=changed["where"]).value
+    beyond = use("view_page", path="long.docx", place="paragraph 400")
+
+    assert changed["where"] == "paragraph 77"
+    assert seen["page"] > 1
+    assert "paragraph 77" in [one["place"] for one in seen["places"]]
+    assert beyond.value["reason"] == "bad_selector"

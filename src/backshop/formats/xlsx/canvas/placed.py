@@ -29,6 +29,7 @@ from ..syntax.address import MAX_COL, MAX_ROW, Area, cell_name
 from .sheet_shape import shape_figures
 
 _MOST_DRAWN = 60  # of charts and of pictures in one window
+_EDGE = 1.0  # pixels: what only touches a window is not in it
 _CELLS_READ = 4 * limits.CHART_MAX_CELLS  # for all charts of a window
 _MOST_PX = 8_000.0
 _WHOLE_PAGE = (960.0, 640.0)
@@ -246,8 +247,8 @@ def _anchor(element: Element) -> Element | None:
 
 
 def _meets(rect: Rect, window: Rect) -> bool:
-    across = rect.x < window.right and rect.right > window.x
-    return across and rect.y < window.bottom and rect.bottom > window.y
+    across = rect.x + _EDGE < window.right and rect.right - _EDGE > window.x
+    return across and rect.y + _EDGE < window.bottom and rect.bottom - _EDGE > window.y
 
 
 def _range(area: Area | None) -> str | None:
