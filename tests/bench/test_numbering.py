@@ -147,7 +147,7 @@ def test_what_a_write_says_of_a_sheet_can_be_looked_at(use, book):
     wrote = use("xlsx_operations", path="book.xlsx", operations=[sizes]).value
     (row,) = wrote["effects"]["changed"]
 
-    def shown(place: str) -> str:
+    def shown(place: str) -> object:
         return use("view_page", path="book.xlsx", place=place).value["shown"]
 
     chart_at = use("get_file_map", path="book.xlsx").value["sheets"][0]["charts"][0]["at"]

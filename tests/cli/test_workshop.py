@@ -10,10 +10,10 @@ from collections.abc import Iterator
 import pytest
 from tests.workshop.conftest import Chat, calls, says, story
 
-from backshop.app import Backshop
+from backshop.app import Answer, Backshop
 from backshop.cli import main
 from backshop.cli.door import Door
-from backshop.cli.workshop import _Shown
+from backshop.cli.workshop import _show, _Shown
 
 
 @pytest.fixture
@@ -447,6 +447,18 @@ def test_a_note_is_written_from_terminal_and_python(run, tmp_path):
     assert "From Python\n(read)" in shown
 
 
+@pytest.mark.rule("W5.11", "S4.2")
+@pytest.mark.parametrize("status", ["paused", "canceled", "complete"])
+def test_work_that_can_go_on_says_how_in_the_terminal(capsys, status):
+    done = Answer(text="Stopped.", status=status, has_draft=True, turn_id="turn_1")
+
+    _show(Door(as_json=False), done, "", "Talk", is_round=False)
+
+    err = capsys.readouterr().err
+    assert ("It can go on: backshop retry Talk" in err) == (status != "complete")
+    assert ("backshop review Talk" in err) == (status != "paused")
+
+
 @pytest.mark.rule("W24.11", "S4.2", "S8.1", "B9.15")
 def test_changes_of_a_draft_are_asked_for_in_terminal_and_python(run, tmp_path):
     run("bench", "create", "Talk")
@@ -481,6 +493,7 @@ def test_changes_of_a_draft_are_asked_for_in_terminal_and_python(run, tmp_path):
     assert json.loads(empty[1])["reason"] == "empty_message"
     assert "-blue\n+rot" in shown[1]  # the question that came after is no look
     assert listed[1].startswith("since changes were asked for last:\n~ b.txt")
+    assert "\nin the last round:\n| 1 file was changed: b.txt" in listed[1]
     assert "request for changes" in told
     assert "(asked again: In German)" in told
     done_so = run("publish", "Talk", "--yes", "--json")  # the rest was shown before the round

@@ -16,6 +16,8 @@ def test_direct_work_shows_what_is_said_on_the_way_and_then_the_answer(served, n
     bench = served.bench("Direct", {"a.md": "red"})
     first = calls("work", 1, ("read_file", {"path": "a.md"}))
     first["respond"]["text"] = "Let me look at **a.md** first."
+    gone = ("read_file", {"path": "gone.md"})
+    first["respond"]["tool_calls"] += calls("work", 1, gone)["respond"]["tool_calls"]
     slow = calls("work", 2, ("list_files", {}))
     slow["respond"] |= {"text": "Now the others.", "delay_ms": 120_000}
     play(served, bench, "direct", [first, slow])
@@ -27,8 +29,14 @@ def test_direct_work_shows_what_is_said_on_the_way_and_then_the_answer(served, n
 
     assert page.locator("#provisional").is_hidden()  # it came with a call, so it was no answer
     assert page.locator("#progress").is_hidden()  # nothing to count where there is no plan
+    refused = page.locator("#work li.failed")
+    assert refused.locator(".work-label").inner_text() == "reading gone.md"
+    assert refused.locator(".chip").count() == 0  # it leads nowhere
     page.locator("#stop").click()
     page.get_by_text("Stopped.").first.wait_for(timeout=TURN_MS)
+    line = page.get_by_text("The turn was stopped.").first
+    line.wait_for(timeout=TURN_MS)
+    assert "items" not in line.inner_text()  # nobody made a plan
 
 
 @pytest.mark.rule("W5.8", "W11.26")

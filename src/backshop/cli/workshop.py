@@ -442,9 +442,9 @@ def _show(door: Door, done: Answer, streamed: str, bench: str, *, is_round: bool
         door.show(encode(done), str)
         return
     show_answer(done, streamed)
-    if done.status == "paused":
+    if done.status in ("paused", "canceled"):
         click.echo(f"\nIt can go on: backshop retry {word(bench)}", err=True)
-    elif done.has_draft:
+    if done.status != "paused" and done.has_draft:
         click.echo(f"\nThe changes wait in a Draft: backshop review {word(bench)}", err=True)
         is_changed = done.facts is None or done.facts.files is None or bool(done.facts.files)
         if is_round and is_changed:

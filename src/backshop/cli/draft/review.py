@@ -84,7 +84,9 @@ def review(door: Door, bench: str, path: str | None, confirm_deletions: bool, si
             door.show(value, lambda _: "\n".join(said))
             return
         found = at.review(confirm_deletions=confirm_deletions, since=looked)
-        door.show(found, lambda value: change_set_text(value, at.id))
+        draft = shop.ask(Bench.draft_get_state, requests.BenchRequest(workbench_id=at.id))
+        is_round = bool(draft.rounds)
+        door.show(found, lambda value: change_set_text(value, at.id, is_round=is_round))
         if looked is None or _has_seen_the_rest(shop, at.id, found):
             remember(shop.config.home, at.id, found)
 
@@ -409,9 +411,9 @@ def draft_reconcile(
     door.show(ask(door, bench, Bench.published_reconcile, wish), human)
 
 
-def change_set_text(found: ChangeSet, bench_id: str) -> str:
+def change_set_text(found: ChangeSet, bench_id: str, *, is_round: bool = False) -> str:
     """Return a change set for people, and how to publish it."""
-    lines = change_lines(found)
+    lines = change_lines(found, is_round=is_round)
     outside = edited("Draft", found.outside_changes, bench_id)
     if outside:  # publishing is refused until that is settled
         return "\n".join([*lines, *outside])
@@ -438,8 +440,11 @@ def _written_text(one: ChangesAsked) -> str:
     return f"written since: {', '.join(paths[:3])}{more}" + (f", by {names}" if names else "")
 
 
-def change_lines(found: ChangeSet) -> list[str]:
-    """Return a change set for people: the files, how many, what is true of the turn."""
+def change_lines(found: ChangeSet, *, is_round: bool = False) -> list[str]:
+    """Return a change set for people: the files, how many, what is true of the turn.
+
+    After a round what is true of the turn is true of the round alone, which is said.
+    """
     facts = fact_lines(found.draft_facts, found.draft_facts_first)
     ahead = found.draft_facts_first or 0
     partly = ["since changes were asked for last:"] * (found.reference_source == "last_look")
@@ -449,6 +454,8 @@ def change_lines(found: ChangeSet) -> list[str]:
         f"{number.added} added, {number.modified} modified, {number.renamed} renamed, "
         f"{number.deleted} deleted"
     )
+    if is_round and facts[ahead:]:
+        lines.append("in the last round:")
     lines += facts[ahead:]
     lines += [f"nothing of {clean(path)} is left in" for path in found.left_whole]
     writers = [told for one in found.writers if (told := who(one))]

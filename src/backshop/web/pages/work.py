@@ -99,9 +99,10 @@ def _mark(status: str, *, is_now: bool) -> str:
 
 
 def _call(one: ToolLogEntry) -> WorkStep:
+    is_refused = one.success is False  # its file may not be there: it is named and leads nowhere
     return WorkStep(
-        label=tool_line(one.tool, None),
-        mark="failed" if one.success is False else "done",
+        label=tool_line(one.tool, one.path if is_refused else None),
+        mark="failed" if is_refused else "done",
         files=_files((one,)),
         seconds=None if one.elapsed_ms is None else one.elapsed_ms / 1000,
     )

@@ -125,7 +125,7 @@ function showTurn(turn) {
 }
 
 function pausedText(turn) {
-  const done = turn.total_items ? `${turn.done_items} of ${turn.total_items} items are done. ` : "";
+  const done = turn.total_items > 1 ? `${turn.done_items} of ${turn.total_items} items are done. ` : "";
   if (turn.error?.code === "USER_CANCELED") return `The turn was stopped. ${done}It can go on where it stopped.`;
   return `The turn is paused. ${done}${turn.error?.message ?? "It was interrupted and can go on where it stopped."}`;
 }
