@@ -540,6 +540,22 @@ def test_counts_of_an_effect_report_are_by_kind_and_true_where_its_list_is_cut(
     assert [(one.what, one.count) for one in counted(report)] == expected
 
 
+@pytest.mark.rule("W11.20", "U4.48")
+def test_a_result_that_only_follows_is_no_change_of_a_write():
+    def cell(where: str, aspect: str) -> dict[str, str]:
+        return {"kind": "cell", "where": where, "aspect": aspect}
+
+    follows = [cell("Q1!E16", "value"), cell("Q1!E5", "value")]
+    changed = [cell("Q1!E5", "formula"), cell("Q1!E5", "value"), cell("Q1!E16", "value")]
+    report = {"changed": changed, "recalculated": follows, "totals": {"changed": 3, "cells": 2}}
+
+    assert [(one.what, one.count) for one in counted(report)] == [("cell", 1)]
+
+    totals = {"changed": 900, "cells": 600, "recalculated": 200}
+    cut = {**report, "totals": totals}  # more than the list holds
+    assert [(one.what, one.count) for one in counted(cut)] == [("cell", 400)]
+
+
 @pytest.mark.rule("W11.20", "F16.16")
 def test_a_cell_is_counted_once_whatever_of_it_changed_and_however_long_the_list():
     listed = [{"kind": "cell", "where": f"S!A{row}", "aspect": "formula"} for row in range(200)]

@@ -25,9 +25,11 @@ class Counted:
 def counted(report: Mapping[str, Any]) -> tuple[Counted, ...]:
     """Return how many things of which kind a report says are changed.
 
-    Where its list is cut, the total counts, under the kind that all listed ones have.
+    Results that only follow are none: they are told apart as recalculated. Where its list is cut,
+    the total counts, under the kind that all listed ones have.
     """
     listed = [one for one in report.get("changed") or () if isinstance(one, Mapping)]
+    follows = {_place(one) for one in report.get("recalculated") or ()}
     totals = report.get("totals") or {}
     total = totals.get("changed", len(listed))
     counts: Counter[str] = Counter()
@@ -37,7 +39,8 @@ def counted(report: Mapping[str, Any]) -> tuple[Counted, ...]:
         if one.get("where") == "slide order" and has_other_slides:
             continue  # it follows from slides that came or went
         if one.get("kind") == "cell":
-            cells.add(str(one.get("where")))
+            if _place(one) not in follows:
+                cells.add(str(one.get("where")))
             continue
         lines = _LINES.fullmatch(str(one.get("where")))
         size = int(lines[2]) - int(lines[1]) + 1 if lines else 1
@@ -47,11 +50,15 @@ def counted(report: Mapping[str, Any]) -> tuple[Counted, ...]:
     if total > len(listed):
         kinds = {str(one.get("kind")) for one in listed}
         if "cell" in kinds and totals.get("cells"):
-            counts["cell"] = totals["cells"]
+            counts["cell"] = max(len(cells), totals["cells"] - totals.get("recalculated", 0))
             return _by_kind(counts)
         what = next(iter(kinds)) if len(kinds) == 1 and "line" not in kinds else ""
         return (Counted(what=what, count=total),)
     return _by_kind(counts)
+
+
+def _place(one: Mapping[str, Any]) -> tuple[str, str]:
+    return str(one.get("where")), str(one.get("aspect"))
 
 
 def _by_kind(counts: Counter[str]) -> tuple[Counted, ...]:
