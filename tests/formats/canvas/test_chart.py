@@ -108,6 +108,23 @@ def test_a_line_breaks_at_a_gap_unless_blanks_are_zero_or_spanned():
     assert (runs("gap"), runs("zero"), runs("span")) == (2, 1, 1)
 
 
+@pytest.mark.rule("F43.11")
+def test_stacked_lines_and_areas_add_up_below_zero_and_over_blanks():
+    first = Series(name="first", values=(4.0, 4.0, 4.0), color="#112233")
+    second = Series(name="second", values=(2.0, -3.0, None), color="#445566")
+
+    lines, _ = drawn("line", first, second, stacking="stacked", blanks="zero")
+    pens = [one for one in lines if isinstance(one, Path) and len(one.steps) == 3 and one.stroke]
+    paths = {one.stroke.color: one for one in pens}
+    base = next(step[2] for step in paths["#112233"].steps)
+    unit = (base - paths["#445566"].steps[0][2]) / 2
+    assert [(base - step[2]) / unit for step in paths["#445566"].steps] == pytest.approx([2, -3, 0])
+
+    areas, _ = drawn("area", first, second, stacking="stacked")
+    paths = {one.fill: one for one in areas if isinstance(one, Path) and one.fill}
+    assert paths["#445566"].steps[2] == ("L", *paths["#112233"].steps[2][1:])
+
+
 @pytest.mark.rule("F43.78")
 @pytest.mark.parametrize(
     ("kind", "stacking", "is_upward"),

@@ -18,13 +18,15 @@ def lines(
     data: ChartData, plot: Plot, plane: Plane, colors: Sequence[str], show: Show
 ) -> Iterator[Figure]:
     """Yield the lines of a plot, their marks, and what is written at them."""
-    spans = stacked(plot, plane.count)
+    spans = stacked(plot, plane.count, data.blanks)
     for number, series in enumerate(plot.series):
         points = [
             (at, None if span is None else plane.at(at + 0.5, span[1]))
             for at, span in enumerate(spans[number])
         ]
-        yield from _drawn(data, plot, series, colors[number], _filled(data, plane, points), show)
+        if data.blanks == "span":
+            points = [(at, point) for at, point in points if point is not None]
+        yield from _drawn(data, plot, series, colors[number], points, show)
 
 
 def scatter(
@@ -49,7 +51,7 @@ def areas(
     spans = stacked(plot, plane.count)
     for number, series in enumerate(plot.series):
         step = stride(plane.count)
-        known = [(at, span or (0.0, 0.0)) for at, span in enumerate(spans[number])][::step]
+        known = [(at, span) for at, span in enumerate(spans[number]) if span is not None][::step]
         if not known:
             continue
         top = [plane.at(at + 0.5, span[1]) for at, span in known]
@@ -65,17 +67,6 @@ def areas(
 
 def _base(plane: Plane, value: float) -> float:
     return max(plane.scale.low, min(value, plane.scale.high))
-
-
-def _filled(
-    data: ChartData, plane: Plane, points: list[tuple[int, Point | None]]
-) -> list[tuple[int, Point | None]]:
-    """Return points with blanks as the chart wants them: a gap, nothing, or a zero."""
-    if data.blanks == "zero":
-        return [(at, point or plane.at(at + 0.5, 0.0)) for at, point in points]
-    if data.blanks == "span":
-        return [(at, point) for at, point in points if point is not None]
-    return points
 
 
 def _drawn(

@@ -210,7 +210,7 @@ def _scales(data: ChartData, count: int, length: float, width: float) -> _Scales
         values = [
             end
             for plot in plots
-            for spans in stacked(plot, count)
+            for spans in stacked(plot, count, data.blanks)
             for span in spans
             if span is not None
             for end in (span if plot.stacking != "none" else span[1:])

@@ -79,8 +79,16 @@ def point_color(data: ChartData, plot: Plot, series: Series, at: int, color: str
     return palette_color(data, at) if plot.is_varied and len(data.series) == 1 else color
 
 
-def stacked(plot: Plot, count: int) -> list[list[tuple[float, float] | None]]:
-    """Return from where to where each point of each series reaches, stacked as the plot says."""
+def stacked(
+    plot: Plot, count: int, blanks: str = "gap"
+) -> list[list[tuple[float, float] | None]]:
+    """Return from where to where each point of each series reaches, stacked as the plot says.
+
+    Columns and bars below zero stand on one another downwards; lines and areas add up whatever the
+    sign. A blank of an area, and of a line whose chart wants that, counts as zero.
+    """
+    adds_up = plot.kind in ("line", "area")
+    is_zero = plot.kind == "area" or (plot.kind == "line" and blanks == "zero")
     totals = [
         sum(abs(value) for series in plot.series if (value := _value(series, at)) is not None)
         for at in range(count)
@@ -91,15 +99,16 @@ def stacked(plot: Plot, count: int) -> list[list[tuple[float, float] | None]]:
         spans: list[tuple[float, float] | None] = []
         for at in range(count):
             value = _value(series, at)
-            if value is None:
+            if value is None and not is_zero:
                 spans.append(None)
                 continue
+            value = value or 0.0
             if plot.stacking == "none":
                 spans.append((0.0, value))
                 continue
             if plot.stacking == "percent":
                 value = value / totals[at] if totals[at] else 0.0
-            sums = low if value < 0 else high
+            sums = low if value < 0 and not adds_up else high
             spans.append((sums[at], sums[at] + value))
             sums[at] += value
         found.append(spans)
