@@ -188,7 +188,7 @@ def test_an_expired_login_leads_to_the_login_and_keeps_what_was_typed(served, be
     page.context.clear_cookies()
     with suppress(PageError):  # the page may find out by itself before it is clicked
         page.get_by_role("button", name="Send").click(timeout=5000)
-    page.wait_for_url("**/login")
+    page.wait_for_url("**/login?ended=1")
     page.goto(served.link())
     page.goto(f"{served.address}/bench/{bench}")
 
@@ -196,7 +196,33 @@ def test_an_expired_login_leads_to_the_login_and_keeps_what_was_typed(served, be
     page.locator("html[data-live]").wait_for()  # a connection on its way would not be cut
     page.context.clear_cookies()
     served.shop.hub.disconnect()  # nobody does anything: the page finds out by itself
-    page.wait_for_url("**/login")
+    page.wait_for_url("**/login?ended=1")
+
+
+@pytest.mark.rule("U9.6")
+def test_a_form_of_a_tab_that_was_logged_out_elsewhere_leads_to_the_login_and_the_reason(
+    served, bench, new_page
+):
+    page = new_page("/settings")
+    page.context.clear_cookies()
+    page.get_by_label("Dark").check()
+    page.get_by_role("button", name="Save").click()
+    page.wait_for_url("**/login?ended=1")
+
+    assert "Your login here has ended" in page.locator("main").inner_text()
+
+
+@pytest.mark.rule("U1.6")
+def test_a_proxy_that_speaks_for_a_server_that_is_gone_is_told_as_one(served, bench, new_page):
+    page = new_page(f"/bench/{bench}/checkpoints")
+    gone = {"status": 503, "content_type": "text/html", "body": "<h1>No server</h1>"}
+    page.route("**/rpc", lambda route: route.fulfill(**gone))
+    page.get_by_label("Name").fill("Before the year's end")
+    page.get_by_role("button", name="Keep version").click()
+    page.get_by_role("alert").filter(has_text="Backshop does not answer").wait_for()
+    page.unroute_all()
+    page.get_by_role("button", name="Try again").click()
+    page.locator("[data-checkpoint]").filter(has_text="Before the year's end").wait_for()
 
 
 @pytest.mark.rule("U1.3")

@@ -28,6 +28,7 @@ COLOUR = {
     "prompt": f"Which colour? {EVIL}",
     "options": ["red", "green"],
 }
+NO_SERVER = {"status": 503, "content_type": "text/html", "body": "<h1>No server</h1>"}
 LEASE = flow(
     step("draft", title="Draft"),
     step("sign", title="Sign", requireConfirmation={"kind": "human_approval"}),
@@ -85,6 +86,36 @@ def test_what_waits_comes_first_is_answered_there_and_is_true_at_once(served, an
     assert focused == "waits-heading"
     assert (said["decision"], said["summary"]) == ("provided", "green")
     assert page.evaluate("window.taken") is None
+
+
+@pytest.mark.needs("browser")
+@pytest.mark.rule("U6.13", "U1.6")
+def test_an_answer_that_was_not_recorded_says_so_in_its_place_and_can_be_given_again(
+    served, ann, new_page
+):
+    ann.go(ann.go(ann.start("user.lease", goal="Rent a boat"), "Drafted."), "Ready.")
+    page = new_page("/studio")
+    item = page.locator(".wait").filter(has_text="Rent a boat")
+    item.get_by_label("Say why (optional)").fill("Fine with me.")
+    told = []
+    for instead in (lambda route: route.abort(), lambda route: route.fulfill(**NO_SERVER)):
+        page.route("**/input", instead)
+        item.get_by_role("button", name="Approve").click()
+        told.append(item.get_by_role("alert").inner_text())
+        page.unroute_all()
+        page.wait_for_function("document.activeElement.matches('.wait .error')")
+    address = item.locator("form").get_attribute("action")
+    item.locator("form").evaluate("(form) => { form.action = '/studio/node/node_none/input'; }")
+    item.get_by_role("button", name="Approve").click()
+    refused = item.get_by_role("alert").filter(has_text="not in this store").inner_text()
+    item.locator("form").evaluate("(form, address) => { form.action = address; }", address)
+    typed = item.get_by_label("Say why (optional)").input_value()
+    item.get_by_role("button", name="Approve").click()
+    item.wait_for(state="detached")
+
+    assert all("Backshop does not answer" in one for one in told)
+    assert "Details" in refused
+    assert typed == "Fine with me."
 
 
 @pytest.mark.needs("browser")

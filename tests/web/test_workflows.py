@@ -88,6 +88,26 @@ def test_the_editor_finds_faults_while_typing_and_saves_what_can_run(served, fol
 
 
 @pytest.mark.needs("browser")
+@pytest.mark.rule("U6.5", "U1.6")
+def test_a_definition_that_nobody_could_check_is_said_to_be_that_and_stays(
+    served, folder, new_page
+):
+    page = new_page("/workflows/new", own=True)
+    page.on("dialog", lambda dialog: dialog.accept())
+    source, verdict = page.get_by_label("Definition, YAML or JSON"), page.locator("#verdict")
+    verdict.get_by_text("can run", exact=True).wait_for()
+    page.route("**/workflows/check", lambda route: route.abort())
+    source.fill(BROKEN)
+    verdict.get_by_text("Not checked. Backshop does not answer").wait_for()
+    page.unroute_all()
+    page.context.clear_cookies()
+    source.fill(f"{BROKEN} ")
+    verdict.get_by_text("Not checked: you are logged out").wait_for()
+
+    assert source.input_value() == f"{BROKEN} "
+
+
+@pytest.mark.needs("browser")
 @pytest.mark.rule("U6.5", "R11.5")
 def test_building_blocks_go_in_at_the_caret_and_copies_get_their_own_id(served, folder, new_page):
     page = new_page("/workflows/new", own=True)

@@ -54,6 +54,7 @@ HEADERS = (
     (b"x-frame-options", b"DENY"),
     (b"permissions-policy", b"camera=(), microphone=(), geolocation=()"),
 )
+FRAGMENT = "x-fragment"  # the header of a script that asks for a part of a page
 OPEN_PATHS = ("/healthz", "/join", "/login")  # and what stands below /static/
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
@@ -175,6 +176,12 @@ class Door:
         return parts.scheme in {"http", "https"} and parts.netloc == host
 
 
+def _is_of_a_person(method: str, headers: dict[bytes, str]) -> bool:
+    """Say whether a browser shows the answer: of a page, or of a form that was sent from one."""
+    is_form = method == "POST" and FRAGMENT.encode() not in headers
+    return (method == "GET" or is_form) and "text/html" in headers.get(b"accept", "")
+
+
 def _split_host(host: str) -> tuple[str, int]:
     try:
         parts = urlsplit(f"//{host}")
@@ -217,7 +224,7 @@ class WebGate:
         path = scope["path"]
         is_open = path in OPEN_PATHS or path.startswith("/static/")
         user, cookie = self._who(headers)
-        way_in = "/login"
+        way_in = "/login?ended=1" if scope["method"] == "POST" else "/login"
         try:
             if user is not None and not is_open and not await self._is_here(user, cookie):
                 user = None  # removed or logged out since; the cookie alone is good for weeks
@@ -229,7 +236,7 @@ class WebGate:
             scope["backshop.user"] = UserId(user) if user else None
             scope["backshop.cookie"] = cookie
             await self._app(scope, receive, _with_headers(send))
-        elif scope["method"] == "GET" and "text/html" in headers.get(b"accept", ""):
+        elif _is_of_a_person(scope["method"], headers):
             await _redirect(send, way_in)
         else:
             await _refuse(send, 401, "log in first: open the link that was printed at start")

@@ -14,10 +14,9 @@ from starlette.responses import JSONResponse, Response
 from backshop.app import Backshop, Fault, Hub, Parcels, TokenThrottle, fault_of
 from backshop.base.ids import UserId
 
-from .security import Door, Login
+from .security import FRAGMENT, Door, Login
 
 T = TypeVar("T")
-FRAGMENT = "x-fragment"  # the header of a script that asks for a part of a page
 THREADS = 64  # a turn occupies one for as long as it runs
 
 

@@ -25,9 +25,9 @@ from backshop.workshop.requests import WorkbenchOnly
 
 from ..render import count_text
 from ..render import page as render
-from ..security import user_of
+from ..security import FRAGMENT, user_of
 from ..sentences import CALM, SENTENCES
-from ..site import FRAGMENT, Site, fault_response, waiting
+from ..site import Site, fault_response, waiting
 from .words import ACTIONS, action_links, sentence
 
 Facade = TypeVar("Facade")

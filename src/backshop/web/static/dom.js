@@ -1,5 +1,5 @@
 // Small words for the page: find, make, listen, say, ask, show a toast.
-import { GONE, RpcError, UNREACHABLE, reach } from "./rpc.js";
+import { GONE, RpcError, UNREACHABLE, dataOf, reach } from "./rpc.js";
 
 export const $ = (selector, root = document) => root.querySelector(selector);
 export const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
@@ -57,10 +57,10 @@ export function fragment(text) {
 }
 
 // Fetch a part of a page; a refusal is an RpcError, because the server sends the envelope in place of a page.
-export async function load(path, { method = "GET" } = {}) {
-  const response = await reach(path, { method, headers: { accept: "text/html", "x-fragment": "1" } });
+export async function load(path, { method = "GET", body } = {}) {
+  const response = await reach(path, { method, body, headers: { accept: "text/html", "x-fragment": "1" } });
   if (response.ok) return fragment(await response.text());
-  const { error } = await response.json();
+  const { error } = await dataOf(response);
   throw new RpcError(error.error || error);
 }
 
@@ -216,8 +216,20 @@ export function localTimes(root) {
 }
 
 export async function copyText(text) {
-  await navigator.clipboard.writeText(text);
-  toast("Copied", { seconds: 2 });
+  const isDone = await navigator.clipboard?.writeText(text).then(() => true, () => false);
+  if (isDone || copiedByHand(text)) toast("Copied", { seconds: 2 });
+  else toast("The browser does not let this page copy: select the text and copy it yourself", { seconds: 20 });
+}
+// Without TLS, on another machine, browsers keep the clipboard from pages; what is selected can be copied all the same.
+function copiedByHand(text) {
+  const held = document.activeElement;
+  const field = el("textarea", { class: "unseen", value: text, "aria-hidden": "true" });
+  (held?.closest("dialog") ?? document.body).append(field);
+  field.select();
+  const isDone = document.execCommand("copy");
+  field.remove();
+  held?.focus({ preventScroll: true });
+  return isDone;
 }
 
 // Whether a key belongs to a text field and is no shortcut there.

@@ -1,5 +1,6 @@
 // The workflow editor: findings while typing, at their lines; building blocks at the caret.
 import { $, $$, el, on, say } from "./dom.js";
+import { GONE } from "./rpc.js";
 
 const form = $("#editor");
 const source = $("#source");
@@ -11,9 +12,7 @@ let found = $$("#findings [data-line]").map((one) => ({ line: Number(one.dataset
 
 async function check() {
   const turn = (asked += 1);
-  const body = new URLSearchParams(new FormData(form));
-  const response = await fetch("/workflows/check", { method: "POST", body });
-  const answer = await response.json();
+  const answer = await checked(new URLSearchParams(new FormData(form)));
   if (turn !== asked) return; // somebody has typed on
   if (answer.error) { $("#verdict").textContent = answer.error.message; return; }
   const words = answer.valid ? "can run" : "cannot run yet";
@@ -24,6 +23,14 @@ async function check() {
   number();
   $("#findings").replaceChildren(...(answer.findings.length ? answer.findings.map(shown) : [el("li", { class: "muted" }, "Nothing to say.")]));
 }
+
+// A text nobody could look at is said to be that, and keeps its place: no page is left for it.
+async function checked(body) {
+  const response = await fetch("/workflows/check", { method: "POST", body, headers: { "x-fragment": "1" } }).catch(() => null);
+  const answer = await response?.json().catch(() => null);
+  return answer ?? { error: { message: response?.status === 401 ? LEFT : `Not checked. ${GONE}` } };
+}
+const LEFT = "Not checked: you are logged out. Log in in another tab; what you typed stays here.";
 
 function shown(one) {
   return el("li", {},

@@ -8,6 +8,7 @@ export class RpcError extends Error {
   }
 }
 
+export const ENDED = "/login?ended=1"; // whose page this is was let in, and is not any more
 export const UNREACHABLE = "NETWORK_UNAVAILABLE";
 export const GONE = "Backshop does not answer; is it still running?";
 
@@ -19,7 +20,7 @@ export async function call(method, params = {}) {
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ jsonrpc: "2.0", id: (last += 1), method, params }),
   });
-  const answer = await response.json();
+  const answer = await dataOf(response);
   if (answer.error) throw new RpcError(envelopeOf(answer.error));
   return heard(answer.result);
 }
@@ -49,7 +50,7 @@ export async function post(path, body) {
     headers: isForm ? {} : { "content-type": "application/json" },
     body: isForm ? body : JSON.stringify(body ?? {}),
   });
-  const answer = await response.json();
+  const answer = await dataOf(response);
   if (answer.error) throw new RpcError(answer.error, answer);
   return heard(answer);
 }
@@ -60,12 +61,22 @@ export async function reach(path, request) {
   try {
     response = await fetch(path, request);
   } catch (error) {
-    throw new RpcError({ error_code: UNREACHABLE, message: GONE, actions: ["retry"] });
+    throw gone();
   }
   const isForgotten = response.status === 401 || (response.redirected && new URL(response.url).pathname === "/login");
-  if (isForgotten) { location.assign("/login"); return new Promise(() => {}); }
+  if (isForgotten) { location.assign(ENDED); return new Promise(() => {}); }
   return response;
 }
+
+// What the server said, as data; of anything else it is somebody between who speaks, such as a proxy whose server is gone.
+export async function dataOf(response) {
+  try {
+    return await response.json();
+  } catch (error) {
+    throw gone();
+  }
+}
+const gone = () => new RpcError({ error_code: UNREACHABLE, message: GONE, actions: ["retry"] });
 
 // Ask something small, so that a browser which the server does not know any more goes to the login.
 export const knock = () => reach("/rpc", { method: "POST", headers: { "content-type": "application/json" }, body: "[]" }).catch(unreachable);

@@ -1,6 +1,6 @@
 // Files into a bench: sent in pieces with a bar and a button to stop, added all together or not at all.
 import { ask, el, say } from "./dom.js";
-import { RpcError, UNREACHABLE, call, heard } from "./rpc.js";
+import { ENDED, RpcError, UNREACHABLE, call, heard } from "./rpc.js";
 
 const PIECE_FILES = 200;
 const PIECE_BYTES = 16 * 1024 * 1024;
@@ -106,7 +106,7 @@ function send(path, body, stopped, onPart) {
     request.open("POST", path);
     request.upload.onprogress = (event) => onPart(event.loaded / (event.total || 1));
     request.onload = () => {
-      if (request.status === 401) { location.assign("/login"); return; }
+      if (request.status === 401) { location.assign(ENDED); return; }
       let answer;
       try { answer = JSON.parse(request.responseText); } catch (error) { fail(); return; }
       if (answer.error) reject(new RpcError(answer.error, answer));
