@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from contextlib import closing
@@ -29,6 +30,17 @@ COLOUR = {
     "options": ["red", "green"],
 }
 NO_SERVER = {"status": 503, "content_type": "text/html", "body": "<h1>No server</h1>"}
+SLOW_PARTS = """() => {
+  const [fetched, waits] = [window.fetch, [600, 500]];
+  let parts = 0;
+  window.fetch = async (path, request) => {
+    const answer = await fetched(path, request);
+    if (!String(path).includes("/studio/parts")) return answer;
+    await new Promise((done) => setTimeout(done, waits.shift() ?? 0));
+    setTimeout(() => { document.body.dataset.parts = parts += 1; }, 100); // once it is shown
+    return answer;
+  };
+}"""
 LEASE = flow(
     step("draft", title="Draft"),
     step("sign", title="Sign", requireConfirmation={"kind": "human_approval"}),
@@ -103,7 +115,7 @@ def test_an_answer_that_was_not_recorded_says_so_in_its_place_and_can_be_given_a
         item.get_by_role("button", name="Approve").click()
         told.append(item.get_by_role("alert").inner_text())
         page.unroute_all()
-        page.wait_for_function("document.activeElement.matches('.wait .error')")
+        page.locator(".wait .error:focus").wait_for()
     address = item.locator("form").get_attribute("action")
     item.locator("form").evaluate("(form) => { form.action = '/studio/node/node_none/input'; }")
     item.get_by_role("button", name="Approve").click()
@@ -116,6 +128,47 @@ def test_an_answer_that_was_not_recorded_says_so_in_its_place_and_can_be_given_a
     assert all("Backshop does not answer" in one for one in told)
     assert "Details" in refused
     assert typed == "Fine with me."
+
+
+@pytest.mark.needs("browser")
+@pytest.mark.rule("U6.13", "U9.3")
+def test_news_that_comes_late_does_not_take_the_focus_from_what_was_answered(served, ann, new_page):
+    for goal in ("Rent a cart", "Rent a van"):
+        ann.go(ann.go(ann.start("user.lease", goal=goal), "Drafted."), "Ready.")
+    page = new_page("/studio")
+    page.locator("html[data-live]").wait_for()
+    page.evaluate(SLOW_PARTS)
+    van = page.locator(".wait").filter(has_text="Rent a van")
+    van.get_by_role("button", name="Approve").click()
+    van.wait_for(state="detached")
+    page.locator("body[data-parts='2']").wait_for()
+
+    assert page.evaluate("document.activeElement.id") == "waits-heading"
+
+
+@pytest.mark.rule("U6.13", "U4.9")
+def test_what_waits_reads_as_what_it_is_and_all_of_it_can_be_reached(served, ann):
+    for number in range(22):
+        goal = f"Sell \u202eshed {number}"
+        ann.go(ann.go(ann.start("user.lease", goal=goal), "Drafted."), "Read\u2066 it.")
+    run = served.call("RailsRunsList", query="Sell")["runs"][0]
+    session = f"/studio/session/{run['sessionId']}"
+    places = ("/studio", "/studio/sessions", session, f"{session}?view=timeline")
+    with closing(served.client()) as client:
+        front = client.get("/studio").text
+        more = re.search(r'href="(/studio[?]waits=40)#more-waits"', front)
+        assert more is not None
+        whole = client.get(html.unescape(more[1])).text
+        texts = [client.get(one).text for one in (*places, f"/studio/run/{run['runId']}")]
+
+    assert (front.count('<li class="wait '), "Handed in:</span> Read⟦U+2066⟧ it." in front) == (
+        20,
+        True,
+    )
+    assert all(f"shed {number}<" in whole for number in range(22))
+    for text in texts:
+        assert "⟦U+202E⟧" in text
+        assert re.search("[\u202e\u2066]", text) is None
 
 
 @pytest.mark.needs("browser")

@@ -37,6 +37,7 @@ from ..timeline import ZOOMS, timeline
 from .kit import Page, Redirect, Visit, number, route, safe_path, told, tried
 
 PAGE_SIZE = 100
+WAITS_SHOWN, WAITS_MOST = 20, 500  # of what waits at once; one takes about 2 KB
 GRAPH_NODES = 200  # of a long run drawn at once
 STATUSES = ("in_progress", "blocked", "dormant", "complete", "complete_with_gaps", "unknown")
 HEALTHS = ("healthy", "corrupt_tail", "corrupt_head", "unknown_version")
@@ -99,10 +100,17 @@ def _front(visit: Visit) -> dict[str, Any]:
     found = visit.ask(Studio.runs_list, decode(requests.RunsList, {"limit": PAGE_SIZE, **asked}))
     kept = {name: value for name, value in query.items() if name != "cursor" and value}
     other = {name: value for name, value in kept.items() if name != "status"}
+    shown = min(max(WAITS_SHOWN, number(visit, "waits") or 0), WAITS_MOST)
+    waits = visit.ask(Studio.waiting_list, requests.WaitingList(limit=shown))
+    more = {**kept, "waits": shown + WAITS_SHOWN}
     return {
         **common(visit),
         "found": found,
-        "waits": visit.ask(Studio.waiting_list, requests.WaitingList()),
+        "waits": waits,
+        "more_waits": f"/studio?{urlencode(more)}#more-waits"
+        if len(waits.waiting) < min(waits.total, WAITS_MOST)
+        else None,
+        "waits_from": shown - WAITS_SHOWN + 1,
         "at_work": found.at_work,
         "connected": _connected(visit),
         "at_work_minutes": AGENT_AT_WORK_MINUTES,

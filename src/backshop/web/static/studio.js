@@ -16,7 +16,7 @@ async function renew() {
   const held = document.activeElement?.closest("a[href]")?.getAttribute("href");
   if (list.id === "sessions") await loadInto(list, `/studio/list?${list.dataset.query}`);
   else await renewParts();
-  if (held && !document.activeElement?.closest("a[href]")) $(`#main a[href="${CSS.escape(held)}"]`)?.focus();
+  if (held && document.activeElement === document.body) $(`#main a[href="${CSS.escape(held)}"]`)?.focus();
 }
 
 async function renewParts() {
