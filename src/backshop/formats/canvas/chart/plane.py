@@ -79,9 +79,7 @@ def point_color(data: ChartData, plot: Plot, series: Series, at: int, color: str
     return palette_color(data, at) if plot.is_varied and len(data.series) == 1 else color
 
 
-def stacked(
-    plot: Plot, count: int, blanks: str = "gap"
-) -> list[list[tuple[float, float] | None]]:
+def stacked(plot: Plot, count: int, blanks: str = "gap") -> list[list[tuple[float, float] | None]]:
     """Return from where to where each point of each series reaches, stacked as the plot says.
 
     Columns and bars below zero stand on one another downwards; lines and areas add up whatever the
