@@ -92,3 +92,21 @@ def test_fills_and_distances_that_are_not_drawn_are_named(tmp_path):
     assert "gradients, patterns and pictures in a chart are drawn as one colour" in found["missing"]
     plain = drawn(tmp_path, "area", [{}], x={"date_axis": True})
     assert plain["missing"] == []
+
+
+@pytest.mark.rule("F43.11")
+@pytest.mark.parametrize("kind", ["column", "bar", "area", "pie"])
+def test_what_only_a_line_shows_is_drawn(tmp_path, kind):
+    edged = {"fill": {"none": True}, "border": {"color": "#c00000", "width": 2}}
+    found = drawn(tmp_path, kind, [edged])
+    assert len(re.findall(r'fill="none"[^>]*stroke="#c00000"', found["svg"])) > 1
+
+
+@pytest.mark.rule("F43.11")
+def test_a_point_that_nothing_fills_is_not_filled(tmp_path):
+    plain = {"fill": {"color": "#123456"}}
+    bare = {**plain, "points": [None, {"fill": {"none": True}}]}
+    filled, left = (
+        drawn(tmp_path, "column", [one])["svg"].count("#123456") for one in (plain, bare)
+    )
+    assert left == filled - 1

@@ -178,6 +178,8 @@ def _series(
         xs=_values(child(ser, "xVal"))[0] if kind in ("scatter", "bubble") else (),
         color=color,
         point_colors=tuple(_point_colors(ser, look.theme)),
+        hollow=frozenset(_hollow(ser)),
+        border=None if is_line else _border(line, look.theme),
         line_width=_line_width(line, _SCATTER_PX if kind == "scatter" else _LINE_PX),
         dash=_dash(line),
         is_lined=not is_unfilled(line) and value(group, "scatterStyle") != "marker",
@@ -228,6 +230,22 @@ def _point_colors(ser: Element, theme: Theme) -> Iterator[tuple[int, str]]:
         at, color = value(point, "idx") or "", solid_fill(child(point, "spPr"), theme)
         if at.isdigit() and len(at) < 6 and color is not None:
             yield int(at), color
+
+
+def _hollow(ser: Element) -> Iterator[int]:
+    """Yield the points that say that nothing fills them."""
+    for point in ser.findall(c("dPt")):
+        at = value(point, "idx") or ""
+        if at.isdigit() and len(at) < 6 and is_unfilled(child(point, "spPr")):
+            yield int(at)
+
+
+def _border(line: Element | None, theme: Theme) -> Stroke | None:
+    """Return the line around what a series fills, where the chart gives it a colour."""
+    color = solid_fill(line, theme)
+    if color is None:
+        return None
+    return Stroke(color=color, width=_line_width(line, 1.0), dash=_dash(line))
 
 
 def _blanks(chart: Element | None) -> str:

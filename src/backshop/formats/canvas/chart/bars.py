@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from ..figure import Box, Figure
 from .data import ChartData, Plot, Series, Show
@@ -25,7 +26,8 @@ def bars(
             if span is None:
                 continue
             color = point_color(data, plot, series, at, colors[number])
-            box = _box(plot, plane, number, at, span, color if series.is_filled else None)
+            fill = color if series.is_filled_at(at) else None
+            box = replace(_box(plot, plane, number, at, span), fill=fill, stroke=series.border)
             yield box
             shown = _said(data, plot, series, at, show)
             if shown:
@@ -36,9 +38,7 @@ def bars(
     yield from written
 
 
-def _box(
-    plot: Plot, plane: Plane, number: int, at: int, span: tuple[float, float], color: str | None
-) -> Box:
+def _box(plot: Plot, plane: Plane, number: int, at: int, span: tuple[float, float]) -> Box:
     """Return one column; those of a category share its band, with the gap around them."""
     step = 1 - (plot.overlap if plot.stacking == "none" else 1.0)
     wide = 1 + max(0, len(plot.series) - 1) * step
@@ -51,7 +51,6 @@ def _box(
         y=min(y1, y2),
         width=max(abs(x2 - x1), _THINNEST),
         height=max(abs(y2 - y1), _THINNEST),
-        fill=color,
     )
 
 

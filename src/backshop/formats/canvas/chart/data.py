@@ -43,6 +43,8 @@ class Series:
     dash: tuple[float, ...] = ()
     is_lined: bool = True  # whether its points are joined
     is_filled: bool = True
+    hollow: frozenset[int] = frozenset()  # points that are not filled though the series is
+    border: Stroke | None = None  # around columns, areas and slices
     marker: str | None = None  # circle, square, diamond, triangle; None: no marks
     is_smooth: bool = False
     labels: Labels | None = None
@@ -50,6 +52,10 @@ class Series:
     label_cells: tuple[str, ...] = ()
     code: str = "General"
     x_code: str = "General"
+
+    def is_filled_at(self, at: int) -> bool:
+        """Whether one point is filled."""
+        return self.is_filled and at not in self.hollow
 
     def labels_at(self, at: int) -> Labels | None:
         """What stands at one point."""

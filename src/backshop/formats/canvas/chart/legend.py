@@ -24,7 +24,8 @@ class Entry:
     """A name and how its series looks."""
 
     name: str
-    color: str
+    color: str | None
+    border: Stroke | None = None
     is_line: bool = False
     marker: str | None = None
 
@@ -37,7 +38,12 @@ def entries(data: ChartData) -> list[Entry]:
         count = max(len(series.values) for series in first.series)
         names = [_name(data, at) for at in range(min(count, _MOST))]
         return [
-            Entry(name=n, color=slice_color(data, first, one, at)) for at, n in enumerate(names)
+            Entry(
+                name=name,
+                color=slice_color(data, first, one, at) if one.is_filled_at(at) else None,
+                border=one.border,
+            )
+            for at, name in enumerate(names)
         ]
     if first is not None and first.is_varied and len(data.series) == 1:
         count = min(len(first.series[0].values), _MOST)
@@ -45,7 +51,8 @@ def entries(data: ChartData) -> list[Entry]:
     return [
         Entry(
             name=series.name[:_LONGEST_NAME],
-            color=color,
+            color=color if series.is_filled else None,
+            border=series.border,
             is_line=plot.kind in ("line", "scatter") and series.is_lined,
             marker=series.marker if plot.kind in ("line", "scatter") else None,
         )
@@ -135,13 +142,15 @@ def _lines(data: ChartData, name: str, width: float) -> list[Line]:
 
 
 def _sign(entry: Entry, x: float, y: float, width: float) -> Iterator[Figure]:
+    color = entry.color or "#000000"
     if entry.is_line:
-        pen = Stroke(color=entry.color, width=2.0)
+        pen = Stroke(color=color, width=2.0)
         yield Path(steps=(("M", x, y), ("L", x + width, y)), stroke=pen)
     elif entry.marker is None:
         side = min(width, _SWATCH)
+        left = x + (width - side) / 2
         yield Box(
-            x=x + (width - side) / 2, y=y - side / 2, width=side, height=side, fill=entry.color
+            x=left, y=y - side / 2, width=side, height=side, fill=entry.color, stroke=entry.border
         )
     if entry.marker is not None:
-        yield mark(entry.marker, x + width / 2, y, entry.color)
+        yield mark(entry.marker, x + width / 2, y, color)

@@ -56,8 +56,10 @@ def areas(
             continue
         top = [plane.at(at + 0.5, span[1]) for at, span in known]
         base = [plane.at(at + 0.5, _base(plane, span[0])) for at, span in known]
-        if series.is_filled:
-            yield Path(steps=(*_steps([*top, *reversed(base)]), ("Z",)), fill=colors[number])
+        fill = colors[number] if series.is_filled else None
+        if fill is not None or series.border is not None:
+            steps = (*_steps([*top, *reversed(base)]), ("Z",))
+            yield Path(steps=steps, fill=fill, stroke=series.border)
         for at, span in known:
             text = _said(data, plot, series, at, show)
             if text:

@@ -47,7 +47,8 @@ def _ring(
         share = value / whole if whole else 0.0
         color = slice_color(data, plot, series, at)
         if share:
-            yield _slice(middle, radii, turn, 360 * share, color)
+            fill = color if series.is_filled_at(at) else None
+            yield _slice(middle, radii, turn, 360 * share, fill, series.border or _BETWEEN)
         own = series.values[at]
         labels = series.labels_at(at)
         if labels is not None and own is not None and share:
@@ -103,12 +104,14 @@ def _slice(
     radii: tuple[float, float],
     start: float,
     sweep: float,
-    color: str,
+    color: str | None,
+    pen: Stroke,
 ) -> Figure:
     inner, outer = radii
     if sweep >= 359.99 and not inner:
         x, y = middle
-        return Oval(x=x - outer, y=y - outer, width=2 * outer, height=2 * outer, fill=color)
+        side = 2 * outer
+        return Oval(x=x - outer, y=y - outer, width=side, height=side, fill=color, stroke=pen)
     steps: list[tuple[str | float, ...]] = [("M", *_at(middle, outer, start))]
     steps += _arc(middle, outer, start, sweep)
     if inner:
@@ -116,7 +119,7 @@ def _slice(
         steps += _arc(middle, inner, start + sweep, -sweep)
     else:
         steps.append(("L", *middle))
-    return Path(steps=(*steps, ("Z",)), fill=color, stroke=_BETWEEN)
+    return Path(steps=(*steps, ("Z",)), fill=color, stroke=pen)
 
 
 def _arc(
