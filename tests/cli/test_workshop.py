@@ -219,7 +219,8 @@ def test_a_name_that_is_nearly_right_brings_the_right_one_as_a_hint(run):
 
     assert (wrong[0], wrong[1]) == (1, "")
     assert "did you mean: Sample Workbench" in wrong[2]
-    assert "hint" not in strange[2]
+    assert "did you mean" not in strange[2]
+    assert "`backshop bench list` names them" in strange[2]
 
 
 @pytest.mark.rule("W15.3", "S4.2", "S4.17")
