@@ -45,7 +45,7 @@ def test_a_conversation_in_the_terminal(run, tmp_path):
     assert (code, out.startswith("I am the offline demo")) == (0, True)
     assert json.loads(again[1])["status"] == "complete"
     assert "What is this?" in told
-    assert "regenerate" in told
+    assert "Answer asked for again" in told
     records = [json.loads(line) for line in (tmp_path / "all.jsonl").read_text().splitlines()]
     left = [one.get("event_kind") or one["role"] for one in records if not one["active"]]
     assert (exported[0], left) == (0, ["assistant", "undo"])
@@ -126,6 +126,35 @@ def test_the_terminal_shows_the_plan_and_the_tool_calls_of_a_turn(run, tmp_path)
     assert kinds.index("user_message") < kinds.index("tool_call") < kinds.index("assistant_message")
     assert {one["tool"] for one in records if one["type"] == "tool_call"} >= {"write_text_file"}
     assert run("history", "Talk", "--tools")[0] == 2
+
+
+@pytest.mark.rule("S4.3", "S4.17")
+def test_history_tells_its_records_in_words_with_the_number_that_leads_back_to_each(run, tmp_path):
+    run("bench", "create", "Talk")
+    with Backshop.open(tmp_path / "home") as shop:
+        shop.models.play("writes", story(("a.txt", "hello\n")))
+        talk = shop.workshop("Talk")
+        talk.use_model("scripted:writes")
+        talk.send("Write a.txt")
+        talk.publish(talk.review().tree)
+
+    told = run("history", "Talk")[1]
+    heads = [line for line in told.splitlines() if line.startswith("[20")]
+    said = [line.partition("] ")[2].partition("  msg_")[0] for line in heads]
+    numbers = [line.rpartition("  (")[2] for line in heads if line.endswith(")")]
+    back = run("rewind", "Talk", "-3", "--dry-run")[1]
+
+    assert said == [
+        "Model switched to scripted:writes",
+        "user",
+        "Draft begun",
+        "assistant",
+        "Draft changed: a.txt",
+        "Published: a.txt",
+    ]
+    assert numbers == ["-4)", "-3)", "-2)", "-1)"]
+    assert back.startswith("2 records are discarded:\n  the agent: ")
+    assert "\n  Published: a.txt\n" in back
 
 
 @pytest.mark.rule("W11.20", "S4.2", "S8.1", "W11.23")

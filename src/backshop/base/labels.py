@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 PHASES = {
     "research": "Analyzing files…",
     "plan": "Planning approach…",
@@ -68,6 +71,102 @@ NOTES = {
     "sent": "came too late; sent as a message",
 }
 """What became of a note to an agent at work, by `became` of its record (W27.3)."""
+REDONE = {  # what was taken back, and what that is called
+    "rewind": "The rewind was undone",
+    "regenerate": "The other answer is back",
+    "restore": "The restore was undone",
+}
+ENDED = {  # turns and writes that did not come to their end
+    "run_paused": "The turn paused",
+    "run_canceled": "The turn was stopped",
+    "run_failed": "The turn failed",
+    "run_refused": "Not answered",
+    "workshop_stream_failed": "The answer broke off",
+    "proposal_failed": "No changes could be proposed",
+    "apply_failed": "The changes could not be applied",
+}
+
+
+def record_line(
+    kind: str, data: Mapping[str, Any], models: Mapping[str, str] | None = None
+) -> str | None:
+    """Return what a record of the conversation tells that nobody said, or None where it has text.
+
+    `models` are names for people by id.
+    """
+    match kind:
+        case "model_switched":
+            model_id = str(data.get("to_model_id"))
+            return f"Model switched to {(models or {}).get(model_id, model_id)}"
+        case "draft_created":
+            return "Draft begun"
+        case "draft_changes_applied":
+            paths = data.get("paths") or ()
+            return f"Draft changed: {_named(paths)}" if paths else "Draft changed"
+        case "draft_discarded":
+            return "Draft discarded; Published is as it was"
+        case "draft_brought_back":
+            return "The discarded Draft is back"
+        case "checkpoint_restored":
+            return _gone_back(data.get("publish"))
+        case "files_restored":
+            named = _named(data.get("paths") or ())
+            return f"Restored from the history: {named}. Everything else stayed as it was"
+        case "undo":
+            return _rewound(data)
+        case "redo":
+            return REDONE.get(str(data.get("of")), REDONE["rewind"])
+        case "regenerate":
+            return "Answer asked for again"
+        case "context_compressed":
+            return _compressed(data)
+        case _:
+            return None
+
+
+def _rewound(data: Mapping[str, Any]) -> str:
+    if data.get("is_again"):
+        return "Answer asked for again"
+    if data.get("taken_back"):
+        return "Rewound to here, and undone later"
+    gone = count_text(int(data.get("discarded_count") or 0), "later message")
+    return f"Rewound to here ({gone} set aside)"
+
+
+def _gone_back(publish: Any) -> str:
+    """Return what a restore went back to: before which publish, if it was one (U3.31)."""
+    if not publish:
+        return "Went back to an earlier version"
+    names = _named([one["path"] for one in publish["files"]], sum(publish["counts"].values()))
+    if publish["is_undone"]:
+        return f"Publish of {names} undone"
+    return f"Went back to before the publish of {names}"
+
+
+def _named(paths: Any, number: int = 0) -> str:
+    """Return the first three of `number` paths, of which more may not be given."""
+    names = [str(path) for path in paths]
+    number = max(number, len(names))
+    more = f" and {number - 3} more" if number > 3 else ""
+    return f"{', '.join(names[:3])}{more}"
+
+
+def _compressed(data: Mapping[str, Any]) -> str:
+    covered = count_text(int(data.get("covered_count") or 0), "older message")
+    if data.get("fallback"):
+        return f"{covered} left out of what the model sees"
+    return f"{covered} summarized for the model"
+
+
+def published_line(data: Mapping[str, Any]) -> str:
+    """Return what the card of a publish says, where there are no cards."""
+    files, counts = data.get("files") or (), data.get("counts") or {}
+    return f"Published: {_named([one['path'] for one in files], sum(counts.values()))}"
+
+
+def count_text(number: int, one: str, many: str | None = None) -> str:
+    """Return a counted thing: 1 file, 3 files."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def headline(text: str, max_chars: int) -> str:

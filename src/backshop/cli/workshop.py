@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,16 @@ import click
 from backshop.base.acting import who
 from backshop.base.codec import encode
 from backshop.base.errors import BackshopError, NotFound
-from backshop.base.labels import MODEL_STATES, NOTES, PHASES, PROPOSALS, headline
+from backshop.base.labels import (
+    ENDED,
+    MODEL_STATES,
+    NOTES,
+    PHASES,
+    PROPOSALS,
+    headline,
+    published_line,
+    record_line,
+)
 from backshop.base.system.interrupt import interrupts
 
 from .bench import BENCH, FLOWS
@@ -175,7 +184,7 @@ def cancel(door: Door, bench: str) -> None:
 def rewind(
     door: Door, bench: str, message: str, mode: str | None, dry_run: bool, yes: bool
 ) -> None:
-    """Go back to MESSAGE, files included: an id of `history`, or -1, -2 … its records from the end.
+    """Go back to MESSAGE, files included: an id of `history`, or -1, -2 … the numbers it shows.
 
     Where files were published since, a person is asked what becomes of them; a program says --mode.
     """
@@ -534,7 +543,7 @@ def _discarded(at: BenchWorkshop, count: int) -> list[str]:
 def _spoken(one: Message) -> str:
     """Return a record in one line: whose it is, and how it begins."""
     whose = {"user": "you", "assistant": "the agent"}.get(one.role or "", "Backshop")
-    what = str(one.event_kind).replace("_", " ") if one.event_kind else whose
+    what = _event(one.event_kind, one.metadata) if one.event_kind else whose
     said = clean(headline(one.text, _TITLE_CHARS)) if one.text.strip() else ""
     return f"{what}: {said}" if said else what
 
@@ -561,14 +570,12 @@ def _effects(at: BenchWorkshop, shown: Undone) -> str:
 
 def _transcript(page: Conversation) -> str:
     lines = []
+    place = -sum(1 for one in page.messages if one.advances_head)  # the page ends at the head
     for one in page.messages:
-        what = str(one.event_kind or one.role)
-        if one.metadata.get("on_draft"):
-            what = "request for changes"
-        name = who(one.by)
-        said = what if name is None else name if what == "user" else f"{what} by {name}"
-        note = "" if one.status == "complete" else f" ({one.status})"
-        lines.append(f"[{one.created_at}] {clean(said)}{note}  {one.message_id}")
+        note = "" if one.event_kind or one.status == "complete" else f" ({one.status})"
+        count = f"  ({place})" if one.advances_head else ""
+        place += bool(one.advances_head)
+        lines.append(f"[{one.created_at}] {clean(_headed(one))}{note}  {one.message_id}{count}")
         if one.text:
             lines.append(clean_lines(one.text))
         if became := NOTES.get(str(one.metadata.get("became"))):
@@ -577,6 +584,23 @@ def _transcript(page: Conversation) -> str:
             lines.append(f"(asked again: {clean_lines(str(one.metadata['note']))})")
         lines += fact_lines(one.facts_lines or (), one.facts_first)
     return "\n".join(lines) or "nothing was said yet"
+
+
+def _headed(one: Message) -> str:
+    """Return what a record is and whose."""
+    name = who(one.by)
+    if one.event_kind:
+        told = _event(one.event_kind, one.metadata)
+        return told if name is None else f"{told} ({name})"
+    what = "request for changes" if one.metadata.get("on_draft") else str(one.role)
+    return what if name is None else name if what == "user" else f"{what} by {name}"
+
+
+def _event(kind: str, data: Mapping[str, Any]) -> str:
+    """Return what an event of the conversation tells, as the pages say it (U3.1)."""
+    if kind == "checkpoint_published":
+        return published_line(data)
+    return record_line(kind, data) or ENDED.get(kind) or kind.replace("_", " ")
 
 
 def _planned(shown: PlanView) -> str:

@@ -16,7 +16,7 @@ from markupsafe import Markup
 
 from backshop.base.acting import AGENT
 from backshop.base.codec import encode
-from backshop.base.labels import size_text
+from backshop.base.labels import count_text, size_text
 from backshop.base.usage import doubt, money, used_line
 from backshop.formats import faces_folder, kind_of_name, part_words
 
@@ -111,11 +111,6 @@ def _anything(_: str) -> bool:
 
 
 _may: ContextVar[Callable[[str], bool]] = ContextVar("backshop_may", default=_anything)
-
-
-def count_text(number: int, one: str, many: str | None = None) -> str:
-    """Return a counted thing: 1 file, 3 files."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def kind_by_name(path: str) -> str:

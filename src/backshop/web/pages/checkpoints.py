@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import quote
 
-from backshop.base.labels import headline
+from backshop.base.labels import count_text, headline
 from backshop.bench import Bench, Cells, Diff
 from backshop.bench.answers import (
     ChangedFile,
@@ -25,7 +25,7 @@ from backshop.bench.requests import (
 )
 from backshop.formats import TableDiff, TextDiff
 
-from ..render import count_text, kind_by_name
+from ..render import kind_by_name
 from . import diffs
 from .kit import Page, Visit, bench_context, route, tried
 from .review import any_view

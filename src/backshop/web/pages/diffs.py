@@ -9,10 +9,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
+from backshop.base.labels import count_text
 from backshop.bench import Cells
 from backshop.formats import DiffLine, TableDiff, TextDiff, lines_said, seen_cell
-
-from ..render import count_text
 
 Data = Mapping[str, Any]
 EMU_PER_POINT = 12_700

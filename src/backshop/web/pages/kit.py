@@ -16,14 +16,13 @@ from backshop.base.acting import OWNER, Acted, who
 from backshop.base.command import NOTHING
 from backshop.base.errors import AccessDenied, BackshopError, NotFound, ValidationFailed
 from backshop.base.ids import UserId, check_id
-from backshop.base.labels import FOLDER_REASONS, FOLDERS, RECOVERY
+from backshop.base.labels import FOLDER_REASONS, FOLDERS, RECOVERY, count_text
 from backshop.base.limits import MIB
 from backshop.bench import Bench, requests
 from backshop.models import Models
 from backshop.workshop import Workshop
 from backshop.workshop.requests import WorkbenchOnly
 
-from ..render import count_text
 from ..render import page as render
 from ..security import FRAGMENT, user_of
 from ..sentences import CALM, SENTENCES

@@ -10,10 +10,10 @@ from urllib.parse import quote, urlencode
 from markupsafe import Markup
 
 from backshop.base.errors import NotFound
+from backshop.base.labels import count_text
 from backshop.bench import PagePreview, Viewer, views
 
 from ..markdown import highlighted
-from ..render import count_text
 from . import diffs
 from .kit import Page, Visit, bench_context, number, route, tried
 from .picture.deck import deck_picture

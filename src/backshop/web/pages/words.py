@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
+from backshop.base.labels import ENDED, record_line
 from backshop.workshop.answers import Message
 
-from ..render import count_text
 from ..sentences import as_sentence, explained
 
 TOOLS = {
@@ -51,11 +51,6 @@ ACTIONS = {
     "restore_checkpoint": ("History", "/bench/{bench}/checkpoints"),
     "cancel_run": ("Stop the turn", "/bench/{bench}"),
 }
-REDONE = {  # what was taken back, and what that is called
-    "rewind": "The rewind was undone",
-    "regenerate": "The other answer is back",
-    "restore": "The restore was undone",
-}
 FAULTS = {  # why a file is not shown, in place of the reasons of F3 and F29.7
     "archive_bomb": "unpacks to far too much",
     "archive_path_escape": "unsafe",
@@ -87,94 +82,16 @@ KINDS = {
 def system_line(message: Message, models: Mapping[str, str]) -> str:
     """Return a system event in one line (U3.1); `models` are names for people by id."""
     data: Mapping[str, Any] = message.metadata
-    kind = message.event_kind
-    match kind:
-        case "model_switched":
-            model_id = str(data.get("to_model_id"))
-            return f"Model switched to {models.get(model_id, model_id)}"
-        case "draft_created":
-            return "Draft begun"
-        case "draft_changes_applied":
-            return _applied(data.get("paths") or ())
-        case "draft_discarded":
-            return "Draft discarded; Published is as it was"
-        case "draft_brought_back":
-            return "The discarded Draft is back"
-        case "checkpoint_restored":
-            return _gone_back(data.get("publish"))
-        case "files_restored":
-            return _files_restored(data.get("paths") or ())
-        case "undo":
-            return _rewound(data)
-        case "redo":
-            return REDONE.get(str(data.get("of")), REDONE["rewind"])
-        case "regenerate":
-            return "Answer asked for again"
-        case "context_compressed":
-            return _compressed(data)
-        case "notice":
-            return str(data.get("text") or message.text or "Notice")
-        case "run_refused":
-            return _ended(str(kind), data)
-        case _:
-            return as_sentence(message.text) if message.text else _ended(str(kind), data)
-
-
-def _rewound(data: Mapping[str, Any]) -> str:
-    if data.get("is_again"):
-        return "Answer asked for again"
-    if data.get("taken_back"):
-        return "Rewound to here, and undone later"
-    gone = count_text(int(data.get("discarded_count") or 0), "later message")
-    return f"Rewound to here ({gone} set aside)"
-
-
-def _gone_back(publish: Any) -> str:
-    """Return what a restore went back to: before which publish, if it was one (U3.31)."""
-    if not publish:
-        return "Went back to an earlier version"
-    names = _named([one["path"] for one in publish["files"]], sum(publish["counts"].values()))
-    if publish["is_undone"]:
-        return f"Publish of {names} undone"
-    return f"Went back to before the publish of {names}"
-
-
-def _files_restored(paths: Any) -> str:
-    return f"Restored from the history: {_named(paths)}. Everything else stayed as it was"
-
-
-def _applied(paths: Any) -> str:
-    return f"Draft changed: {_named(paths)}" if paths else "Draft changed"
-
-
-def _named(paths: Any, number: int = 0) -> str:
-    """Return the first three of `number` paths, of which more may not be given."""
-    names = [str(path) for path in paths]
-    number = max(number, len(names))
-    more = f" and {number - 3} more" if number > 3 else ""
-    return f"{', '.join(names[:3])}{more}"
-
-
-def _compressed(data: Mapping[str, Any]) -> str:
-    covered = count_text(int(data.get("covered_count") or 0), "older message")
-    if data.get("fallback"):
-        return f"{covered} left out of what the model sees"
-    return f"{covered} summarized for the model"
-
-
-def _ended(kind: str, data: Mapping[str, Any]) -> str:
-    words = {
-        "run_paused": "The turn paused",
-        "run_canceled": "The turn was stopped",
-        "run_failed": "The turn failed",
-        "run_refused": "Not answered",
-        "workshop_stream_failed": "The answer broke off",
-        "proposal_failed": "No changes could be proposed",
-        "apply_failed": "The changes could not be applied",
-    }
+    kind = str(message.event_kind)
+    if told := record_line(kind, data, models):
+        return told
+    if kind == "notice":
+        return str(data.get("text") or message.text or "Notice")
+    if message.text and kind != "run_refused":
+        return as_sentence(message.text)
     error = data.get("error")
     why = f". {explained(error)['sentence']}" if isinstance(error, Mapping) else ""
-    return words.get(kind, kind.replace("_", " ")) + why
+    return ENDED.get(kind, kind.replace("_", " ")) + why
 
 
 def tool_line(tool: str, path: str | None) -> str:

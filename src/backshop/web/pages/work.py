@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from backshop.base.labels import count_text
 from backshop.base.usage import used_line
 from backshop.workshop.answers import ActiveTurn, Message, PlanView, ToolLogEntry, TurnUsage
 
-from ..render import count_text, duration, kind_by_name
+from ..render import duration, kind_by_name
 from .words import tool_line
 
 LAST_CALLS = 5  # shown of work without a plan

@@ -15,7 +15,7 @@ from starlette.responses import Response
 from backshop.base.codec import encode
 from backshop.base.command import NOTHING
 from backshop.base.errors import BackshopError
-from backshop.base.labels import MODEL_STATES, NOTES, PHASES, PROPOSALS
+from backshop.base.labels import MODEL_STATES, NOTES, PHASES, PROPOSALS, REDONE
 from backshop.base.limits import CHARS_PER_TOKEN
 from backshop.base.usage import used_line
 from backshop.bench import Bench, DraftState, FileEntry, Picture, requests
@@ -40,7 +40,7 @@ from .kit import Page, Redirect, Visit, bench_context, route, tried
 from .model_way import SERVERS, ways
 from .pictures import sent
 from .suggestion import SIZE_MAX, suggested
-from .words import FAULTS, REDONE, TOOLS, counts_line, system_line, tool_line
+from .words import FAULTS, TOOLS, counts_line, system_line, tool_line
 from .work import done_line, work_so_far
 
 FILES_SHOWN = 1000

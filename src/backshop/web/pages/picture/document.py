@@ -7,10 +7,10 @@ from dataclasses import replace
 from itertools import groupby, islice
 from typing import Any
 
+from backshop.base.labels import count_text
 from backshop.bench import Diff, Parts, Viewer, views
 from backshop.formats import Place, spelled
 
-from ...render import count_text
 from ..kit import number, tried
 from .outline import LINES_SHOWN, Entry
 from .panel import Data, Panel, Picture, Scene, Shown, Version, capped, faulty, numbered

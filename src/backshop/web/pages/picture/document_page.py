@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from backshop.base.labels import count_text
 from backshop.bench import Diff, Parts, Viewer, views
 
-from ...render import count_text
 from ..kit import number, tried
 from .document import DiffOf, Run, changed_runs, entry_of, near_of, own_blocks
 from .outline import SHOWN_MAX, Entry, Outline, Rect, outline, unit_of

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+from backshop.base.labels import count_text
 from backshop.bench import Cells, Diff, Viewer, views
 from backshop.formats import Place, spelled
 
-from ...render import count_text
 from ..diffs import column_name, shown_cell
 from ..kit import number, tried
 from .frozen import Window, kept

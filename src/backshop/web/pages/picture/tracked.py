@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from ...render import count_text
+from backshop.base.labels import count_text
+
 from .panel import Panel
 
 _NAMED = 5  # authors
