@@ -96,6 +96,24 @@ def test_config_shows_origins_and_sets_values(tmp_path, capsys):
     assert rows["home"]["source"] == "command line"
 
 
+@pytest.mark.rule("S3.1")
+def test_what_config_shows_of_a_setting_can_be_set_again(tmp_path, capsys):
+    home = ["--home", str(tmp_path / "home")]
+    wanted = [
+        {"model_id": "openai:gpt-6", "efforts": ["low", "high"]},
+        {"model_id": "local-a:b", "supports": {"vision": True}},
+    ]
+    assert main(["config", "set", "models", json.dumps(wanted), *home]) == 0
+    capsys.readouterr()
+
+    assert main(["config", "show", *home]) == 0
+    rows = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines())
+    shown = rows["models"].removeprefix("file").strip()
+    assert json.loads(shown) == wanted
+    assert rows["offline"].split() == ["default", "false"]
+    assert main(["config", "set", "models", shown, *home]) == 0
+
+
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can make another account's folder")
 def test_a_home_that_cannot_be_written_is_a_clear_error(tmp_path, capsys):
     blocked = tmp_path / "file"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,8 +36,8 @@ def show(door: Door) -> None:
     door.show(
         [home, *rows],
         lambda all_rows: table(
-            [(row["name"], _plain(row["value"]), row["source"]) for row in all_rows],
-            ("setting", "value", "source"),
+            [(row["name"], row["source"], _plain(row["value"])) for row in all_rows],
+            ("setting", "source", "value"),
         ),
     )
 
@@ -243,6 +244,7 @@ def _jsonable(value: Any) -> Any:
 
 
 def _plain(value: Any) -> str:
-    if isinstance(value, list):
-        return ", ".join(map(str, value)) or "(none)"
-    return "(not set)" if value is None else str(value)
+    """Return a value as `config set` takes it."""
+    if value is None:
+        return "(not set)"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
