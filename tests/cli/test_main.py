@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from backshop import __version__
+from backshop.base.errors import DiskFull
 from backshop.cli import main
-from backshop.store import Moved
+from backshop.store import Moved, ReadOnlyHome
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -375,6 +376,35 @@ def test_a_place_that_cannot_be_used_is_named_with_what_to_do(tmp_path, capsys, 
     told = capsys.readouterr().err
     assert str(tmp_path / place) in told
     assert then in told
+
+
+@pytest.mark.rule("S4.18")
+def test_a_home_that_cannot_be_made_is_told_with_why_and_what_to_do(tmp_path, capsys):
+    (tmp_path / "file").write_text("no folder")
+
+    assert main(["bench", "create", "B", "--home", str(tmp_path / "file" / "home")]) == 1
+    told = capsys.readouterr().err
+    assert f"the home '{tmp_path / 'file' / 'home'}' cannot be used" in told
+    assert "ENOTDIR" in told
+    assert "make its place writable, or name another home with --home" in told
+
+
+@pytest.mark.rule("S4.1")
+@pytest.mark.parametrize(
+    ("error", "then"),
+    [
+        (ReadOnlyHome("the home is read-only"), "make that place writable, or name another one"),
+        (DiskFull("no room left on the disk"), "make room on that disk, then repeat the command"),
+    ],
+)
+def test_a_disk_that_is_full_or_read_only_is_told_with_what_to_do(monkeypatch, capsys, error, then):
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("backshop.cli.door.Door.shop", fail)
+
+    assert main(["bench", "create", "B"]) == 1
+    assert f"  next: {then}" in capsys.readouterr().err
 
 
 @pytest.mark.rule("S4.18")

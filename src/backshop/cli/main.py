@@ -95,6 +95,10 @@ NEXT = {  # what helps, by the reason of an error that offers no action
     "unknown_provider": "`backshop provider list` names them",
     "duplicate": "`--on-conflict replace` or `keep_both`, or `skip` to leave them",
     "connect": "see that the server there is started, or that this machine is online",
+    "read_only": "make that place writable, or name another one (`--home` for the home)",
+}
+NEXT_OF = {  # the same by code, where a code says it all
+    "DISK_FULL": "make room on that disk, then repeat the command",
 }
 CONFIRMED = {  # how one agrees, by the reason of CONFIRMATION_REQUIRED
     "confirm_deletions": WAYS["confirm_deletions"],
@@ -216,6 +220,8 @@ def _report(error: Exception, state: Door) -> None:
         known = {"confirm_deletions": CONFIRMED[reason]}
     if reason in NEXT:
         click.echo(f"  next: {_about(NEXT[reason], state)}", err=True)
+    elif code in NEXT_OF:
+        click.echo(f"  next: {NEXT_OF[code]}", err=True)
     if ways := [known[action] for action in details.get("actions", ()) if action in known]:
         click.echo("  next: " + ", or ".join(_about(one, state) for one in ways), err=True)
     click.echo(f"  ({code}{': ' + reason if reason else ''})", err=True)

@@ -387,7 +387,11 @@ def make_home(home: Path) -> bool:
     except OSError as error:
         problem = file_error(error)
         if isinstance(problem, WriteFailed):
-            problem = WriteFailed(f"the home {str(home)!r} cannot be used", detail=problem.detail)
+            problem = WriteFailed(
+                f"the home {str(home)!r} cannot be used",
+                detail=problem.detail or problem.message,
+                hints=("make its place writable, or name another home with --home",),
+            )
         raise problem from error
     return is_new
 
