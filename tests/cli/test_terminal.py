@@ -69,3 +69,19 @@ def test_ctrl_c_stops_the_turn_and_the_talk_goes_on(chat, times):
     assert "All is well." in answer
     assert "Traceback" not in terminal.seen
     assert terminal.status() == 0
+
+
+@pytest.mark.rule("S4.17")
+def test_a_person_is_asked_about_a_workbench_by_its_name(tmp_path: Path):
+    home = tmp_path / "home"
+    with Backshop.open(home) as shop:
+        bench = shop.call("WorkbenchCreate", {"name": "Talk"})["workbench_id"]
+
+    terminal = Terminal(
+        sys.executable, "-m", "backshop.cli", "bench", "delete", bench[:9], "--home", str(home)
+    )
+    asked = terminal.until("[y/N]")
+    terminal.type("n\n")
+    terminal.until("Nothing was done.")
+
+    assert f"Delete Talk ({bench})?" in asked

@@ -209,10 +209,19 @@ def delete(door: Door, bench: str, yes: bool) -> None:
     with door.shop() as shop:
         bench_id = bench_of(shop, bench)
         if not yes:
-            door.confirm(f"Delete {bench_id}?", "deleting a workbench")
+            door.confirm(f"Delete {_called(shop, bench_id)}?", "deleting a workbench")
         wish = requests.WorkbenchDelete(workbench_id=bench_id, confirm=bench_id)
         done = shop.ask(Bench.delete, wish)
     door.show(done, lambda _: f"deleted; `backshop bench undelete {bench_id}` takes it back")
+
+
+def _called(shop: Backshop, bench_id: str) -> str:
+    """Return the name of a workbench with its id, however it was named."""
+    from backshop.app import every_bench  # loaded when needed (S2.4)
+
+    found = every_bench(shop.ask, include_trash=True)
+    name = next((one.name for one in found if one.workbench_id == bench_id), None)
+    return f"{clean(name)} ({bench_id})" if name else bench_id
 
 
 @bench_group.command()

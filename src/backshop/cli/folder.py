@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from backshop.base.labels import count_text
 from backshop.base.paths import bench_path
 
 from .bench import BENCH, ask, bench_of
@@ -47,7 +48,7 @@ def open_(door: Door, folder: Path, name: str, profile: str | None) -> None:
 def _opened(found: FolderOpened) -> list[str]:
     word = "made" if found.created else "opened"
     return [
-        f"{word}: {clean(found.name)}  {found.workbench_id}  ({found.files} files)",
+        f"{word}: {clean(found.name)}  {found.workbench_id}  ({count_text(found.files, 'file')})",
         *state_lines(found.folder, found.workbench_id),
         f'next: backshop send {found.workbench_id} "what to do with these files"',
     ]
