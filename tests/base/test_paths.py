@@ -62,6 +62,12 @@ def test_a_bad_path_is_refused_with_the_rule_it_breaks(raw, rule):
     assert (refused.value.reason, refused.value.detail) == ("bad_path", rule)
 
 
+@pytest.mark.rule("B4.1", "U9.1")
+def test_a_bad_path_is_refused_in_words():
+    with pytest.raises(ValidationFailed, match=r'^this path .* a name in it is "\." or "\.\."$'):
+        paths.parse("a/../b.txt")
+
+
 @pytest.mark.rule("B4.6")
 @pytest.mark.parametrize(
     "raw", ["_notes.md", ".env", "a b/c.txt", "console.txt", "com10", "日本/表.xlsx", "-rf", "~x"]

@@ -300,11 +300,13 @@ def test_the_sign_of_a_row_that_came_stands_where_the_box_shows_it(served, new_p
 def test_a_field_goes_to_a_cell_in_the_picture_and_among_the_cells(served, new_page):
     bench = served.bench("Wide", {"f.xlsx": _frozen()})
     page = new_page(f"/bench/{bench}/file/f.xlsx")
+    page.set_viewport_size({"width": 390, "height": 844})
     page.get_by_label("Go to cell").fill("what?")
     page.keyboard.press("Enter")
     fault = page.locator("#go-to-fault")
     fault.wait_for()
     said = fault.inner_text()
+    wide = page.evaluate("document.querySelector('main').scrollWidth")
     page.get_by_label("Go to cell").fill("ak100")
     page.keyboard.press("Enter")
     page.locator(".outlines .here").wait_for()
@@ -320,6 +322,7 @@ def test_a_field_goes_to_a_cell_in_the_picture_and_among_the_cells(served, new_p
     page.locator(".cell-bar strong", has_text="AK100").wait_for()
 
     assert said == "“what?” is no cell. Type a column and a row, such as B12."
+    assert wide <= 390
     assert is_told
     assert bad == []
 

@@ -25,8 +25,17 @@ _WORDS = {
     "empty": "it is empty",
     "empty_segment": "a name in it is empty",
     "trailing_space_or_dot": "a name in it ends with a space or a dot",
+    "absolute": "it begins at the root of a disk",
+    "backslash": "it has a backslash",
+    "dot_segment": 'a name in it is "." or ".."',
+    "control_character": "it has a control character",
+    "bidi_control": "it has a sign that turns the direction of writing",
+    "invalid_utf8": "it is no valid text",
+    "forbidden_character": "it has the forbidden character",
+    "device_name": "a name in it is that of a device of Windows, such as CON or NUL",
+    "reserved_prefix": f"names that begin with {TEMP_PREFIX} are kept for Backshop",
 }
-"""What is wrong with a path, where the name of the rule does not say it."""
+"""What is wrong with a path, for each rule; a character that is forbidden follows."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _BIDI = re.compile(r"[\u202a-\u202e\u2066-\u2069]")
 _FORBIDDEN = re.compile(r'[<>:"|?*]')
@@ -87,5 +96,5 @@ def _check_segment(segment: str) -> None:
 
 def _refuse_if(broken: bool, rule: str, found: str = "") -> None:
     if broken:
-        said = _WORDS.get(rule) or f"{rule.replace('_', ' ')} {found}".rstrip()
+        said = f"{_WORDS[rule]} {found}".rstrip()
         raise ValidationFailed(f"{UNUSABLE}{said}", reason="bad_path", detail=rule)

@@ -23,7 +23,7 @@ def sql_error(error: duckdb.Error) -> FormatError:
     if isinstance(error, duckdb.OutOfMemoryException):
         return fail("memory_limit", "the query needs more memory than it may use", detail=detail)
     if isinstance(error, duckdb.PermissionException):  # the guard should have seen it
-        return fail("sql_forbidden_table", "a query sees only the table", detail=detail)
+        return fail("sql_forbidden_table", "a query sees only the table data", detail=detail)
     if isinstance(error, duckdb.IOException) and "no space left" in str(error).lower():
         return fail("disk_full", "there is no room for the table on the disk")
     if isinstance(error, _DAMAGE) or type(error) is duckdb.Error:  # a checksum that is wrong

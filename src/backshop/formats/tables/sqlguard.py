@@ -185,7 +185,9 @@ def _shows_columns(source: Node, hidden: bool) -> bool:
 
 
 def _forbidden_table(name: str) -> FormatError:
-    return fail("sql_forbidden_table", "a query sees only the table", detail=name, hints=["data"])
+    return fail(
+        "sql_forbidden_table", "a query sees only the table data", detail=name, hints=["data"]
+    )
 
 
 def _forbidden_function(name: str) -> FormatError:
