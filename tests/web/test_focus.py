@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.web.drafts import Drafting
 from tests.web.test_hearing import TURN_MS, play
 from tests.workshop.conftest import story
 
@@ -40,6 +41,22 @@ def test_a_button_that_works_has_the_focus_again_and_one_that_is_renewed_keeps_i
     page.get_by_text("No files yet").wait_for()
 
     page.locator("#files-heading:focus").wait_for()
+
+
+@pytest.mark.rule("U9.3", "U4.8")
+def test_a_change_that_is_left_out_by_key_can_be_taken_again_by_key(served, new_page):
+    draft = Drafting(served, served.bench("Chosen", {"a.txt": "one\n\n\n\ntwo\n\n\n\nthree\n"}))
+    draft.put({"a.txt": "ONE\n\n\n\nTWO\n\n\n\nTHREE\n"})
+    page = new_page(f"/bench/{draft.id}/review?file=a.txt&choose=1")
+    page.wait_for_selector("body[data-ready=yes]")
+    second = page.locator("[data-unit]").nth(1)
+    second.get_by_role("button", name="Leave out").focus()
+    page.keyboard.press("Enter")
+    second.locator("button:focus", has_text="Take").wait_for()
+    page.keyboard.press("Enter")
+    second.locator("button:focus", has_text="Leave out").wait_for()
+
+    assert page.locator("[data-unit].left").count() == 0
 
 
 @pytest.mark.rule("U9.3", "W20.5")

@@ -183,6 +183,7 @@ function start() {
   async function stay(event, chosen) {
     event.preventDefault();
     const hadChoices = Boolean($("#choices", view));
+    const unit = event.target.closest("[data-unit]")?.dataset.unit;
     const from = placeNow();
     if (chosen?.tree) moved(chosen.tree);
     await refresh();
@@ -191,6 +192,7 @@ function start() {
     if (hadChoices) query.set("choose", "1");
     await open(current, `${query.size ? "&" : ""}${query}`);
     from();
+    if (unit) $(`[data-unit="${CSS.escape(unit)}"] form button`, view)?.focus({ preventScroll: true }); // the way back
     await drawn?.ready;
     from();
   }
