@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from tests.web.accessible import violations
 from tests.web.drafts import Drafting
@@ -65,6 +67,20 @@ def asked_for(served):
     )
     draft.call("CheckpointCreate", description="two again")
     return draft
+
+
+@pytest.mark.rule("U5.25")
+def test_what_changed_in_one_file_says_between_which_versions_and_leads_back(told):
+    oldest = told.call("CheckpointsList")["checkpoints"][-1]["checkpoint_id"]
+    with told.served.client() as client:
+        history = client.get(f"/bench/{told.id}/checkpoints?a={oldest}&b=now").text
+        page = client.get(f"/bench/{told.id}/checkpoints/file?a={oldest}&b=now&file=a.txt").text
+    named = re.search(r"What changed from (.*?) to now", history)
+
+    assert named
+    assert f"{named[0]}. " in page
+    main = page[page.index("<main") :]
+    assert f'/checkpoints?a={oldest}&amp;b=now">All files' in main.replace("&b=", "&amp;b=")
 
 
 @pytest.mark.rule("U5.20", "U5.21", "U5.25", "B27.5")

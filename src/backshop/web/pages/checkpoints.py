@@ -110,7 +110,8 @@ def checkpoints(visit: Visit) -> Page:
     """Show the history; compare two versions or preview a restore when asked to."""
     context = bench_context(visit, "checkpoints")
     compared = _compared(visit)
-    listed, more, titles = _versions(visit, context["bench"])
+    begins = visit.query.get("cursor") or None
+    listed, more, titles = _versions(visit, context["bench"], begins)
     context |= {
         "versions": [] if compared else listed,
         "titles": titles,
@@ -130,13 +131,14 @@ def checkpoints(visit: Visit) -> Page:
 # ---------------------------------------------------------------- the versions
 
 
-def _versions(visit: Visit, bench: Any) -> tuple[list[Version], str | None, dict[str, str]]:
-    """Return a page of versions, newest first, where the next one begins, and what each is called.
+def _versions(
+    visit: Visit, bench: Any, more: str | None
+) -> tuple[list[Version], str | None, dict[str, str]]:
+    """Return versions from a cursor on, newest first, where the next begins, and their names.
 
     Every checkpoint of the page is called by its version, whichever of several holds it.
     """
-    bench_id, more = visit.params["bench_id"], visit.query.get("cursor") or None
-    wish = CheckpointsList(workbench_id=bench_id, limit=LISTED + 1, cursor=more)
+    wish = CheckpointsList(workbench_id=visit.params["bench_id"], limit=LISTED + 1, cursor=more)
     found = list(visit.ask(Bench.checkpoints_list, wish).checkpoints)
     if not found and not more:
         return [], None, {}
@@ -361,6 +363,9 @@ def one_file(visit: Visit) -> Page:
         "view": any_view(visit, found),
         "parts": _by_sheet(visit, found),
         "offers": _offers(visit, path, checkpoint_id, other_id),
+        "since": _about(visit, checkpoint_id),
+        "until": other_id and _about(visit, other_id),
+        "titles": _versions(visit, context["bench"], None)[2],
         "a": visit.query.get("a"),
         "b": visit.query.get("b"),
         "column": diffs.column_name,
