@@ -121,6 +121,20 @@ def test_each_thing_is_told_once_and_collateral_is_told_apart():
     }
 
 
+@pytest.mark.rule("F16.13")
+def test_cells_whose_results_only_follow_are_not_among_the_cells_that_changed():
+    written, follows = cells("A1", "A2", aspect="formula"), cells("A1", "A2", "B1", "B2")
+
+    report = Effects.compare(
+        targets=["S!A1:A2"],
+        changed=[*written, *follows],
+        aimed_at=lambda _: True,
+        recalculated=follows,
+    )
+
+    assert (report.totals["cells"], report.totals["recalculated"]) == (2, 4)
+
+
 @pytest.mark.rule("F16.16")
 def test_what_is_not_listed_any_more_is_counted():
     scattered = cells(*(f"A{2 * n}" for n in range(1, 300)))

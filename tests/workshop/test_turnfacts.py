@@ -547,13 +547,9 @@ def test_a_result_that_only_follows_is_no_change_of_a_write():
 
     follows = [cell("Q1!E16", "value"), cell("Q1!E5", "value")]
     changed = [cell("Q1!E5", "formula"), cell("Q1!E5", "value"), cell("Q1!E16", "value")]
-    report = {"changed": changed, "recalculated": follows, "totals": {"changed": 3, "cells": 2}}
+    report = {"changed": changed, "recalculated": follows, "totals": {"changed": 3, "cells": 1}}
 
     assert [(one.what, one.count) for one in counted(report)] == [("cell", 1)]
-
-    totals = {"changed": 900, "cells": 600, "recalculated": 200}
-    cut = {**report, "totals": totals}  # more than the list holds
-    assert [(one.what, one.count) for one in counted(cut)] == [("cell", 400)]
 
 
 @pytest.mark.rule("W11.20", "F16.16")

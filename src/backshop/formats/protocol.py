@@ -402,7 +402,7 @@ class Effects:
                 "changed": len(changed),
                 "collateral": len(collateral),
                 "recalculated": len(recalculated),
-                **_cells_of(changed),
+                **_cells_of([e for e in changed if e not in derived]),
             },
             told=EffectsTold.of(
                 targets, meant, [e for e in recalculated if e.where not in written], collateral
@@ -421,7 +421,7 @@ class Effects:
 
 
 def _cells_of(changed: Sequence[Effect]) -> dict[str, int]:
-    """Return how many cells differ; value, formula and look of one are one cell."""
+    """Return how many cells are in it; value, formula and look of one are one cell."""
     cells = len({e.where for e in changed if e.kind == "cell"})
     return {"cells": cells} if cells else {}
 

@@ -50,7 +50,7 @@ def counted(report: Mapping[str, Any]) -> tuple[Counted, ...]:
     if total > len(listed):
         kinds = {str(one.get("kind")) for one in listed}
         if "cell" in kinds and totals.get("cells"):
-            counts["cell"] = max(len(cells), totals["cells"] - totals.get("recalculated", 0))
+            counts["cell"] = totals["cells"]
             return _by_kind(counts)
         what = next(iter(kinds)) if len(kinds) == 1 and "line" not in kinds else ""
         return (Counted(what=what, count=total),)
