@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 import xlsxwriter
 from docx import Document as WordDocument
+from openpyxl import Workbook
+from openpyxl.worksheet.worksheet import Worksheet
 from tests.web.accessible import violations
 from tests.web.browsing import Served
 from tests.web.drafts import Drafting, full_draft
@@ -94,6 +96,25 @@ def test_entries_show_what_the_sheet_shows_and_counts_say_what_they_count(served
     assert "Its writes made 2 cell changes" in changes
     assert "2 cells differ" in changes
     assert "2 changes to take or leave" in choices
+
+
+@pytest.mark.rule("U4.48", "B12.9")
+def test_a_value_in_place_of_a_formula_is_called_that(served, tmp_path):
+    book = Workbook()
+    sheet = book.active
+    assert isinstance(sheet, Worksheet)
+    sheet.append([1, 2, "=A1+B1"])  # by a program that stores no results
+    book.save(tmp_path / "a.xlsx")
+    bench = served.bench("Put down", {"a.xlsx": (tmp_path / "a.xlsx").read_bytes()})
+    put = {"op": "set_cells", "sheet": "Sheet", "cells": [{"cell": "C1", "value": 4}]}
+    Drafting(served, bench).use("xlsx_operations", path="a.xlsx", operations=[put])
+
+    with served.client() as client:
+        picture = client.get(f"/bench/{bench}/review/picture?file=a.xlsx").text
+
+    assert "1 formula replaced by a value" in picture
+    assert "<del>(not stored)</del> → <ins>4</ins>" in picture
+    assert "<code>=A1+B1</code> → <code>4</code>" in picture
 
 
 @pytest.mark.rule("U8.1", "U8.2", "U8.3", "U8.5")

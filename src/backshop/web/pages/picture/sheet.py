@@ -432,12 +432,18 @@ def _entry(sheet: str, region: Region, cells: Sequence[Data]) -> Entry:
         number=0,
         change=change,
         label=area,
-        what=f"{count_text(len(cells), _SORTS.get(kind, kind))} {change}",
+        what=f"{count_text(len(cells), _SORTS.get(kind, kind))} {_became(change, cells)}",
         place=spelled(Place(sheet=sheet, range=area)),
         sides=sides,
         facts=tuple(looks[:LINES_SHOWN]),
         more=0 if is_look else max(0, len(cells) - LINES_SHOWN),
     )
+
+
+def _became(change: str, cells: Sequence[Data]) -> str:
+    """Return what became of cells; a value in place of a formula is more than a change of it."""
+    said = {one["what"] for one in cells}
+    return "replaced by a value" if said == {"formula replaced by a value"} else change
 
 
 def _side(cell: Data) -> Side:
@@ -448,7 +454,7 @@ def _side(cell: Data) -> Side:
     if results is None:
         return Side(at=cell["cell"], before=before, after=after, plain=cell["plain"])
     held = (before, after)
-    told = [None if one is None else shown or "" for one, shown in zip(held, results, strict=True)]
+    told = [_result(one, shown) for one, shown in zip(held, results, strict=True)]
     return Side(
         at=cell["cell"],
         before=told[0],
@@ -456,6 +462,13 @@ def _side(cell: Data) -> Side:
         formulas=held,
         plain=cell["plain"],
     )
+
+
+def _result(held: str | None, shown: str | None) -> str | None:
+    """Return what a cell shows; a formula whose result the file does not hold shows none."""
+    if held is None or shown:
+        return shown
+    return "(not stored)" if shown is None and held.startswith("=") else ""
 
 
 def _framed(diff: Diff, sheet: str, made: Mapping[str, _Drawn]) -> Iterator[_Found]:
