@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from openpyxl import Workbook
+from openpyxl.worksheet.worksheet import Worksheet
 
 from backshop.bench import Author, Put, Source, first_look
 from backshop.bench.review import look
@@ -135,6 +136,7 @@ def test_what_is_gone_is_counted_and_a_name_that_changed_is_not_gone(before, aft
 def test_what_a_draft_hides_is_said_first_and_what_was_hidden_before_is_not(room, tmp_path):
     book = Workbook()
     sheet = book.active
+    assert isinstance(sheet, Worksheet)
     for row in range(1, 9):
         sheet.append([row, row, row])
     sheet.row_dimensions[2].hidden = True

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from backshop.formats import FormatError, operation_sheet
+
 
 @pytest.fixture
 def deck(use):
@@ -191,3 +193,42 @@ def test_a_paragraph_that_a_write_names_can_be_looked_at(use):
     assert seen["page"] > 1
     assert "paragraph 77" in [one["place"] for one in seen["places"]]
     assert beyond.value["reason"] == "bad_selector"
+
+
+@pytest.mark.rule("F40.18")
+@pytest.mark.parametrize(
+    ("kind", "op", "said"),
+    [
+        ("pptx", "add_table", "new tables are not made"),
+        ("pptx", "insert_table", "set_table_cells"),
+        ("pptx", "add_chart", "charts are neither made"),
+        ("pptx", "add_image", "copy_assets"),
+        ("pptx", "add_text_box", "placeholders"),
+        ("docx", "insert_chart", "append_table"),
+        ("docx", "add_table", "append_table makes a table"),
+        ("docx", "add_picture", "copy_assets"),
+        ("docx", "add_comment", "neither made nor changed"),
+    ],
+)
+def test_what_documents_and_slides_are_not_given_is_said_and_nothing_else_proposed(
+    use, kind, op, said
+):
+    wrote = use(f"{kind}_operations", path=f"new.{kind}", create_new=True, operations=[{"op": op}])
+    with pytest.raises(FormatError, match="is not offered") as asked:
+        operation_sheet(kind, op)
+
+    assert wrote.value["reason"] == asked.value.reason == "unknown_op"
+    for hints in (wrote.value["hints"], asked.value.hints):
+        assert [said in hint for hint in hints] == [True]
+
+
+@pytest.mark.rule("F16.6")
+@pytest.mark.parametrize(
+    ("kind", "op", "meant"),
+    [("pptx", "set_table", "set_table_cells"), ("docx", "add_table_row", "add_table_rows")],
+)
+def test_what_is_only_called_otherwise_is_still_proposed(kind, op, meant):
+    with pytest.raises(FormatError) as asked:
+        operation_sheet(kind, op)
+
+    assert asked.value.hints[0] == meant

@@ -148,7 +148,11 @@ MISTAKES = [
         "a table on a slide",
         DECK,
         {"op": "add_table", "index": 1, "rows": [["a"]]},
-        ("'add_table' is not an operation", "append_bullets", "of a table that is there"),
+        (
+            "'add_table' is not offered",
+            "append_bullets",
+            "set_table_cells fills those that are there",
+        ),
         {"op": "append_bullets", "index": 1, "bullets": ["a"]},
     ),
     office(

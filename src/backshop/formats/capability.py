@@ -18,6 +18,7 @@ from .operation_example import EXAMPLES
 from .pptx import schema as pptx
 from .write import style as words
 from .write.operation import Arg, OpSpec, nearest_op
+from .write.unoffered import of_documents, of_slides
 from .xlsx.book.stylesheet import LOOK_FIELDS
 from .xlsx.edit import operation as xlsx
 from .xlsx.edit.arrangement.range_copy import WHAT as COPIED
@@ -362,6 +363,7 @@ _COUNTING: Mapping[str, str] = {
     "docx": "Numbers mean the document as it was before the call.",
     "pptx": "Slides mean the deck as it was before the call.",
 }
+_INSTEAD = {"xlsx": instead_of, "docx": of_documents, "pptx": of_slides}
 SPECS: Mapping[str, Sequence[OpSpec]] = {
     "xlsx": xlsx.SPECS,
     "docx": docx.SPECS,
@@ -391,7 +393,7 @@ def sheet(kind: str, op: str | None) -> str:
 def _named(kind: str, op: str) -> OpSpec:
     found = next((spec for spec in SPECS[kind] if spec.name == op), None)
     if found is None:
-        instead = instead_of(op) if kind == "xlsx" else None
+        instead = _INSTEAD[kind](op)
         if instead is not None:
             raise fail("unknown_op", f"{op[:60]!r} is not offered", hints=[instead])
         known = nearest_op(op, (spec.name for spec in SPECS[kind]))

@@ -655,8 +655,8 @@ def test_hiding_rows_and_columns_is_said_as_such(made, out):
     now = {one.where: one.now for one in result.effects.changed if one.kind != "part"}
     assert now == {"S!2:2": "hidden", "S!A:A": "", "S!B:B": "hidden"}
 
-    hide[0]["rows"][0]["height"] = 15
-    shown = edit(source(out), out.with_name("again.xlsx"), hide[0])
+    show = {"op": "set_row_heights", "sheet": "S", "rows": [{"row": 2, "height": 15}]}
+    shown = edit(source(out), out.with_name("again.xlsx"), show)
     assert [one.now for one in shown.effects.changed if one.kind == "row"] == ["shown"]
 
 

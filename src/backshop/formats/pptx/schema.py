@@ -21,6 +21,7 @@ from backshop.formats.write.operation import (
     read_runs,
     strip_controls,
 )
+from backshop.formats.write.unoffered import of_slides
 
 PARAGRAPH_STYLE = ("alignment", "space_before", "space_after", "line_spacing")
 RUN_STYLE = (
@@ -127,7 +128,7 @@ class Edit:
 
 def read_edits(operations: Json, warnings: Warnings) -> list[Edit]:
     """Check every operation with all that is inside it, before any is applied (F16.4)."""
-    decoded = decode(operations, SPECS)
+    decoded = decode(operations, SPECS, of_slides)
     warnings.extend(decoded.warnings)
     edits = [_read_edit(op, warnings) for op in decoded.ops]
     added = sum(1 for edit in edits if edit.op.name == "add_slide")

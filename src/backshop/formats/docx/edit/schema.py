@@ -21,6 +21,7 @@ from backshop.formats.write.operation import (
     read_runs,
     strip_controls,
 )
+from backshop.formats.write.unoffered import of_documents
 
 PARAGRAPH_STYLE = (
     *("style", "alignment", "space_before", "space_after", "line_spacing", "indent_left"),
@@ -152,7 +153,7 @@ class Edit:
 
 def read_edits(operations: Json, warnings: Warnings) -> list[Edit]:
     """Check every operation with all that is inside it, before any is applied (F16.4)."""
-    decoded: Decoded = decode(operations, SPECS)
+    decoded: Decoded = decode(operations, SPECS, of_documents)
     warnings.extend(decoded.warnings)
     edits = [_read_edit(op, warnings) for op in decoded.ops]
     written = sum(len(edit.paragraphs) + len(edit.rows) for edit in edits)
