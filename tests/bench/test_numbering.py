@@ -145,6 +145,8 @@ def book(use):
 @pytest.mark.rule("F44.1", "W26.1")
 def test_what_a_write_says_of_a_sheet_can_be_looked_at(use, book):
     (chart,) = (one for one in book["effects"]["changed"] if one["kind"] == "chart")
+    (sheet,) = (one for one in book["effects"]["changed"] if one["kind"] == "sheet")
+    assert (sheet["where"], sheet["aspect"]) == ("The plan", "added")  # as its summary says
     sizes = {"op": "set_row_heights", "sheet": "The plan", "rows": [{"row": 3, "height": 30}]}
     wrote = use("xlsx_operations", path="book.xlsx", operations=[sizes]).value
     (row,) = wrote["effects"]["changed"]

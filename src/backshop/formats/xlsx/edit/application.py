@@ -110,6 +110,7 @@ def _expected(session: Session, outcome: recalculation.Recalculation) -> effect.
         session.addresses,
         session.twins,
         outcome.stand_ins,
+        session.is_new,
     )
 
 

@@ -78,6 +78,7 @@ class Expected:
     addresses: Collection[str] = ()  # of links that operations added or took out
     twins: Mapping[str, SheetTwin] = field(default_factory=dict)  # by part: copies of sheets
     stand_ins: Mapping[str, str] = field(default_factory=dict)  # by cell: errors stored as another
+    is_new: bool = False  # the workbook was blank: its first sheet is no renamed one
 
 
 def report(old: Book, new: Book, expected: Expected) -> Effects:
@@ -130,7 +131,8 @@ class _Comparison:
             if part not in olds:
                 found.append(Effect(kind="sheet", where=sheet.name, aspect="added"))
             elif olds[part].name != sheet.name:
-                found.append(Effect(kind="sheet", where=sheet.name, aspect="renamed"))
+                aspect = "added" if self.expected.is_new else "renamed"
+                found.append(Effect(kind="sheet", where=sheet.name, aspect=aspect))
             if part in olds and olds[part].state != sheet.state:
                 is_now = "shown" if sheet.state == "visible" else "hidden"
                 found.append(Effect(kind="sheet", where=sheet.name, aspect="state", now=is_now))

@@ -140,6 +140,7 @@ class Session:
     started: float = field(default_factory=monotonic)
 
     def __post_init__(self) -> None:
+        self.is_new = self.pristine  # all of it is new, also once its Sheet1 has another name
         self.styles = StyleSheet(self.book)
 
     @cached_property
