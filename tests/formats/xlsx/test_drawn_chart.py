@@ -105,8 +105,25 @@ def test_what_only_a_line_shows_is_drawn(tmp_path, kind):
 @pytest.mark.rule("F43.11")
 def test_a_point_that_nothing_fills_is_not_filled(tmp_path):
     plain = {"fill": {"color": "#123456"}}
-    bare = {**plain, "points": [None, {"fill": {"none": True}}]}
+    bare = {**plain, "points": [None, None, {"fill": {"none": True}}]}
     filled, left = (
         drawn(tmp_path, "column", [one])["svg"].count("#123456") for one in (plain, bare)
     )
     assert left == filled - 1
+
+
+@pytest.mark.rule("F43.83")
+def test_a_label_with_a_look_alone_says_what_the_others_say(tmp_path):
+    labels = {"value": True, "custom": [None, None, {"font": {"color": "#c00000", "size": 21}}]}
+    found = drawn(tmp_path, "column", [{"data_labels": labels}])
+    assert re.search(r'font-size="28"[^>]*fill="#c00000"[^>]*>30</text>', found["svg"])
+
+
+@pytest.mark.rule("F43.11")
+def test_titles_and_the_words_of_axes_and_legend_look_as_each_says(tmp_path):
+    font = {"color": "#0000c0", "size": 15}
+    sides = {"name": "Money", "name_font": {"color": "#00c000"}, "num_font": font}
+    svg = drawn(tmp_path, "column", [{}, {}], y=sides)["svg"]
+    assert re.search(r'fill="#0000c0"[^>]*>(<text[^>]*>)?[\d,.]+</text>', svg)
+    assert re.search(r'font-size="20"', svg)
+    assert re.search(r'font-size="13.33" fill="#00c000"[^>]*>(<text[^>]*>)?Money</text>', svg)

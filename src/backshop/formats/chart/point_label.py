@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ..canvas.chart.data import Labels
+from ..package.drawing_color import Theme
 from ..package.guard import Element
 from .facts import words_of
-from .vocabulary import a, c, child, is_on, value
+from .text_look import text_type
+from .vocabulary import a, c, child, is_on, local, value
 
 
-def labels(element: Element | None) -> Labels | None:
+def labels(element: Element | None, theme: Theme) -> Labels | None:
     """Return what stands at every point, None where nothing does."""
     if element is None or is_on(element, "delete"):
         return None
@@ -25,9 +27,15 @@ def labels(element: Element | None) -> Labels | None:
         cells=_shows_cells(element),
         code=None if linked or code is None else code.get("formatCode"),
         position=value(element, "dLblPos"),
+        type=text_type(child(element, "txPr"), theme),
     )
     shown = found.value or found.percent or found.category or found.series or found.cells
     return found if shown else None
+
+
+def _says(element: Element) -> bool:
+    """Whether a label says itself what it shows; one with a look alone shows what the others do."""
+    return any(local(item).startswith("show") or local(item) == "delete" for item in element)
 
 
 def _shows_cells(element: Element) -> bool:
@@ -35,13 +43,16 @@ def _shows_cells(element: Element) -> bool:
     return said is not None and said.get("val") in ("1", "true")
 
 
-def point_labels(holder: Element | None) -> Iterator[tuple[int, Labels | None]]:
+def point_labels(holder: Element | None, theme: Theme) -> Iterator[tuple[int, Labels | None]]:
     """Yield the labels that single points have: none, words of their own, or other parts."""
     for one in holder.findall(c("dLbl")) if holder is not None else ():
         at = value(one, "idx") or ""
         if not at.isdigit() or len(at) > 5:
             continue
-        found = labels(one)
+        found = labels(one if _says(one) else holder, theme)
+        own_look = child(one, "txPr")
+        if found is not None and own_look is not None:
+            found = replace(found, type=text_type(own_look, theme))
         own = child(child(one, "tx"), "rich")
         if found is not None and (own is not None or child(one, "tx") is not None):
             is_made = own is not None and next(own.iter(a("fld")), None) is not None

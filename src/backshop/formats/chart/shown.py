@@ -9,7 +9,17 @@ from itertools import pairwise
 
 from lxml import etree
 
-from ..canvas.chart.data import DRAWN, GRID, ROUND, Axis, ChartData, Labels, Plot, Series, Show
+from ..canvas.chart.data import (
+    DRAWN,
+    GRID,
+    ROUND,
+    Axis,
+    ChartData,
+    Labels,
+    Plot,
+    Series,
+    Show,
+)
 from ..canvas.chart.lines import automatic_marker
 from ..canvas.face import face
 from ..canvas.figure import Stroke
@@ -18,6 +28,7 @@ from ..package.guard import Element
 from . import reference
 from .facts import facts, words_of
 from .point_label import label_cells, labels, point_labels
+from .text_look import PX, points, text_run, text_type, title_type
 from .vocabulary import (
     AXES,
     C_NS,
@@ -33,7 +44,6 @@ from .vocabulary import (
     value,
 )
 
-_PX = 4 / 3  # of a point
 _EMU = 9525  # of a pixel
 _DASHES = {"solid": (), "dot": (1.0, 2.0), "sysDot": (1.0, 1.0), "dash": (4.0, 3.0)}
 _LINE_PX, _SCATTER_PX = 3.0, 2.5
@@ -92,6 +102,7 @@ def chart_data(root: Element, look: Look) -> ChartData:
             y=y,
             second=None if second is None else _axis(second, look),
             legend=_legend(chart),
+            legend_type=text_type(child(child(chart, "legend"), "txPr"), look.theme),
             unlisted=_unlisted(chart),
             blanks=_blanks(chart),
             missing=tuple(_missing(root, found)),
@@ -138,7 +149,7 @@ def _own_title(chart: Element | None, plots: tuple[Plot, ...]) -> str | None:
 
 def _plot(group: Element, look: Look, *, is_second: bool, count: int) -> Plot:
     kind = kind_of(group)
-    usual = labels(child(group, "dLbls"))
+    usual = labels(child(group, "dLbls"), look.theme)
     found = [
         _series(ser, kind, group, look, count + at, usual)
         for at, ser in enumerate(group.findall(c("ser")))
@@ -186,8 +197,8 @@ def _series(
         is_filled=not is_unfilled(properties) or is_line,
         marker=marker,
         is_smooth=is_on(ser, "smooth"),
-        labels=labels(own) if own is not None else usual,
-        point_labels=tuple(point_labels(own)),
+        labels=labels(own, look.theme) if own is not None else usual,
+        point_labels=tuple(point_labels(own, look.theme)),
         label_cells=label_cells(ser),
         code=code,
         x_code=_values(child(ser, "xVal"))[1],
@@ -310,6 +321,8 @@ def _axis(axis: Element | None, look: Look) -> Axis:
             dash=_dash(pen),
         ),
         is_reversed=value(scaling, "orientation") == "maxMin",
+        type=text_type(child(axis, "txPr"), look.theme),
+        title_type=title_type(child(axis, "title"), look.theme),
         log_base=_float(value(scaling, "logBase")),
     )
 
@@ -368,18 +381,19 @@ def _dressed(root: Element, look: Look, data: ChartData) -> ChartData:
     has_line = not is_unfilled(line) and (look.is_framed or line is not None)
     border = Stroke(color=color, width=_line_width(line, 1.0)) if has_line else None
     ground = "#ffffff" if look.is_framed else None
-    text = _run(child(root, "txPr"))
-    title = _run(child(chart, "title"))
-    size = _points(text, 10.0)
+    text = text_run(child(root, "txPr"))
+    title = text_run(child(chart, "title"))
+    size = points(text, 10.0)
     name = next((one.get("typeface") for one in _latin(text)), None)
     is_theme = name is None or name.startswith("+")
     return replace(
         data,
         face=face(look.face_name if is_theme else name),
-        size=size * _PX,
-        title_size=_points(title, size * 1.2 if text is not None else 18.0) * _PX,
+        size=size * PX,
+        title_size=points(title, size * 1.2 if text is not None else 18.0) * PX,
+        title_color=solid_fill(title, look.theme),
         is_title_bold=title is None or title.get("b") not in ("0", "false"),
-        color=_text_color(text, look.theme) or look.theme.get("dk1", "#000000"),
+        color=solid_fill(text, look.theme) or look.theme.get("dk1", "#000000"),
         background=None if is_unfilled(space) else solid_fill(space, look.theme) or ground,
         plot_background=solid_fill(child(plot_area(root), "spPr"), look.theme),
         border=border,
@@ -387,25 +401,8 @@ def _dressed(root: Element, look: Look, data: ChartData) -> ChartData:
     )
 
 
-def _run(holder: Element | None) -> Element | None:
-    """Return the properties of text that count for all of it, of a title the first run's."""
-    if holder is None:
-        return None
-    found = [*holder.iter(a("rPr")), *holder.iter(a("defRPr"))]
-    return next((one for one in found if one.get("sz")), found[0] if found else None)
-
-
 def _latin(run: Element | None) -> list[Element]:
     return run.findall(a("latin")) if run is not None else []
-
-
-def _text_color(run: Element | None, theme: Theme) -> str | None:
-    return solid_fill(run, theme)
-
-
-def _points(run: Element | None, usual: float) -> float:
-    size = _number(run.get("sz") if run is not None else None, usual * 100) / 100
-    return min(max(size, 4.0), 96.0)
 
 
 def _line_width(line: Element | None, usual: float) -> float:

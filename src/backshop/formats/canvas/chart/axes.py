@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..figure import Figure, Path, Stroke
-from .data import Axis, ChartData, Rect
+from .data import Axis, Rect
 from .lettering import Lettering
 from .plane import Plane
 from .scale import Scale
@@ -24,6 +24,7 @@ class Side:
     axis: Axis
     texts: tuple[str, ...]
     lettering: Lettering
+    titled: Lettering  # of its title
     turn: float = 0.0  # of the texts, counterclockwise, in degrees
     every: int = 1  # of how many texts one is shown
 
@@ -36,7 +37,7 @@ class Side:
 
     def room(self, *, is_beside: bool) -> float:
         """Return how much room it takes beside the plot, or below it."""
-        title = self.lettering.height + _ROOM if self.axis.title else 0.0
+        title = self.titled.height + _ROOM if self.axis.title else 0.0
         if not self.axis.is_shown or not self.axis.has_labels or not self.texts:
             return title + 2.0
         if is_beside:
@@ -63,7 +64,7 @@ def fitted(side: Side, length: float, count: int) -> Side:
         side.lettering.cut(text, longest) if turn and at % every == 0 else text
         for at, text in enumerate(side.texts)
     )
-    return Side(axis=side.axis, texts=texts, lettering=side.lettering, turn=turn, every=every)
+    return replace(side, texts=texts, turn=turn, every=every)
 
 
 def grid(plane: Plane, axis: Axis) -> Iterator[Figure]:
@@ -111,10 +112,10 @@ def beside(
                 anchor = "start" if is_right else "end"
                 yield side.lettering.line(text, x + out * (_TICK + 3), y, anchor)
     if side.axis.title:
-        far = side.room(is_beside=True) - side.lettering.height / 2
+        far = side.room(is_beside=True) - side.titled.height / 2
         title = " ".join(side.axis.title.split())
         middle = rect.y + rect.height / 2
-        yield _bold(side.lettering).turned(title, x + out * far, middle, -90)
+        yield side.titled.turned(title, x + out * far, middle, -90)
 
 
 def above(rect: Rect, side: Side, shares: Sequence[float]) -> Iterator[Figure]:
@@ -126,9 +127,9 @@ def above(rect: Rect, side: Side, shares: Sequence[float]) -> Iterator[Figure]:
                 middle = rect.y - _ROOM - side.lettering.height / 2 + 2
                 yield side.lettering.centered(text, rect.x + share * rect.width, middle)
     if side.axis.title:
-        y = rect.y - side.room(is_beside=False) + side.lettering.height / 2
+        y = rect.y - side.room(is_beside=False) + side.titled.height / 2
         title = " ".join(side.axis.title.split())
-        yield _bold(side.lettering).centered(title, rect.x + rect.width / 2, y)
+        yield side.titled.centered(title, rect.x + rect.width / 2, y)
 
 
 def below(rect: Rect, side: Side, shares: Sequence[float], base: float) -> Iterator[Figure]:
@@ -145,16 +146,6 @@ def below(rect: Rect, side: Side, shares: Sequence[float], base: float) -> Itera
                 middle = rect.bottom + _ROOM + side.lettering.height / 2 - 2
                 yield side.lettering.centered(text, x, middle)
     if side.axis.title:
-        y = rect.bottom + side.room(is_beside=False) - side.lettering.height / 2
+        y = rect.bottom + side.room(is_beside=False) - side.titled.height / 2
         title = " ".join(side.axis.title.split())
-        yield _bold(side.lettering).centered(title, rect.x + rect.width / 2, y)
-
-
-def _bold(lettering: Lettering) -> Lettering:
-    face = type(lettering.face)(lettering.face.family, True, lettering.face.italic)
-    return Lettering(face=face, size=lettering.size, color=lettering.color)
-
-
-def small(data: ChartData) -> Lettering:
-    """Return the lettering of axes."""
-    return Lettering.of(data)
+        yield side.titled.centered(title, rect.x + rect.width / 2, y)

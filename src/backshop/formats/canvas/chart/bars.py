@@ -18,7 +18,6 @@ def bars(
 ) -> Iterator[Figure]:
     """Yield the columns of a plot, then what is written at them."""
     spans = stacked(plot, plane.count)
-    lettering = Lettering.of(data)
     written: list[Figure] = []
     for number, series in enumerate(plot.series):
         for at in range(0, plane.count, stride(plane.count)):
@@ -29,10 +28,10 @@ def bars(
             fill = color if series.is_filled_at(at) else None
             box = replace(_box(plot, plane, number, at, span), fill=fill, stroke=series.border)
             yield box
+            labels = series.labels_at(at)
             shown = _said(data, plot, series, at, show)
-            if shown:
-                labels = series.labels_at(at)
-                where = labels.position if labels is not None else None
+            if shown and labels is not None:
+                lettering, where = Lettering.of(data, labels.type), labels.position
                 is_up = (span[1] >= span[0]) is not plane.scale.is_reversed
                 written.append(_label(_where(plot, where), plane, box, shown, lettering, is_up))
     yield from written

@@ -12,6 +12,17 @@ from ..figure import Figure, Stroke
 Show = Callable[[float, str], str]
 """Writes a number as a format code has it."""
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Type:
+    """The look of a text where it is another one than that of the chart."""
+
+    size: float | None = None
+    color: str | None = None
+    bold: bool | None = None
+    italic: bool | None = None
+
+
 DRAWN = frozenset({"column", "bar", "line", "area", "pie", "doughnut", "scatter"})
 ROUND = frozenset({"pie", "doughnut"})
 
@@ -28,6 +39,7 @@ class Labels:
     code: str | None = None
     text: str | None = None  # words of its own
     position: str | None = None  # ctr, inEnd, inBase, outEnd, t, b, l, r
+    type: Type = Type()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +109,9 @@ class Axis:
     is_reversed: bool = False
     log_base: float | None = None
     is_on_points: bool = False  # categories stand on the ticks, not between them
+    crossed_at: float | None = None  # the value at which the other axis stands; None: at zero
+    type: Type = Type()
+    title_type: Type = Type(bold=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,11 +125,13 @@ class ChartData:
     y: Axis = field(default_factory=lambda: Axis(has_grid=True))
     second: Axis | None = None
     legend: str | None = None  # r, l, t, b, tr
+    legend_type: Type = Type()
     unlisted: frozenset[int] = frozenset()  # series that the legend leaves out
     blanks: str = "gap"  # gap, zero, span
     face: Face = field(default_factory=Face)
     size: float = 13.33
     title_size: float = 24.0
+    title_color: str | None = None
     is_title_bold: bool = True
     color: str = "#000000"
     background: str | None = "#ffffff"

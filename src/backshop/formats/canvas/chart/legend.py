@@ -82,10 +82,10 @@ def _is_upward(data: ChartData) -> bool:
 
 
 def _column(data: ChartData, rect: Rect, found: list[Entry]) -> tuple[list[Figure], Rect]:
-    lettering = Lettering.of(data)
+    lettering = Lettering.of(data, data.legend_type)
     swatch = _swatch(found)
     most = max(rect.width * _LONGEST - swatch - _GAP, 20.0)
-    names = [_lines(data, entry.name, most) for entry in found]
+    names = [_lines(lettering, entry.name, most) for entry in found]
     width = max(line.width for name in names for line in name) + swatch + 3 * _GAP
     step = min(lettering.height + 4, max(rect.height / max(1, sum(map(len, names))), 6.0))
     height = step * sum(map(len, names))
@@ -105,7 +105,7 @@ def _column(data: ChartData, rect: Rect, found: list[Entry]) -> tuple[list[Figur
 
 
 def _row(data: ChartData, rect: Rect, found: list[Entry]) -> tuple[list[Figure], Rect]:
-    lettering = Lettering.of(data)
+    lettering = Lettering.of(data, data.legend_type)
     swatch = _swatch(found)
     rows: list[list[tuple[Entry, float]]] = [[]]
     used = 0.0
@@ -136,8 +136,8 @@ def _swatch(found: list[Entry]) -> float:
     return 28.0 if any(entry.is_line for entry in found) else _SWATCH
 
 
-def _lines(data: ChartData, name: str, width: float) -> list[Line]:
-    run = Run(text=name, face=data.face, size=data.size, color=data.color)
+def _lines(look: Lettering, name: str, width: float) -> list[Line]:
+    run = Run(text=name, face=look.face, size=look.size, color=look.color)
     return lines([run], width)[:6]
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ..face import Face
 from ..figure import Figure, Group, Text
-from .data import ChartData
+from .data import ChartData, Type
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,9 +18,20 @@ class Lettering:
     color: str
 
     @classmethod
-    def of(cls, data: ChartData, factor: float = 1.0) -> Lettering:
-        """Return the lettering of the labels of a chart."""
-        return cls(face=data.face, size=data.size * factor, color=data.color)
+    def of(cls, data: ChartData, type: Type | None = None) -> Lettering:
+        """Return the lettering of a chart, or of a text in it."""
+        plain = cls(face=data.face, size=data.size, color=data.color)
+        return plain if type is None else plain.dressed(type)
+
+    def dressed(self, type: Type) -> Lettering:
+        """Return it in another look, as far as that says something."""
+        bold = self.face.bold if type.bold is None else type.bold
+        italic = self.face.italic if type.italic is None else type.italic
+        return Lettering(
+            face=Face(self.face.family, bold, italic),
+            size=type.size or self.size,
+            color=type.color or self.color,
+        )
 
     @property
     def height(self) -> float:

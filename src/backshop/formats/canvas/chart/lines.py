@@ -61,10 +61,10 @@ def areas(
             steps = (*_steps([*top, *reversed(base)]), ("Z",))
             yield Path(steps=steps, fill=fill, stroke=series.border)
         for at, span in known:
-            text = _said(data, plot, series, at, show)
-            if text:
+            text, labels = _said(data, plot, series, at, show), series.labels_at(at)
+            if text and labels is not None:
                 x, y = plane.at(at + 0.5, (span[0] + span[1]) / 2)
-                yield Lettering.of(data).centered(text, x, y)
+                yield Lettering.of(data, labels.type).centered(text, x, y)
 
 
 def _base(plane: Plane, value: float) -> float:
@@ -88,12 +88,10 @@ def _drawn(
     for at, point in kept:
         if point is not None and series.marker is not None:
             yield mark(series.marker, *point, point_color(data, plot, series, at, color))
-    lettering = Lettering.of(data)
     for at, point in kept:
-        text = _said(data, plot, series, at, show)
-        if point is not None and text:
-            labels = series.labels_at(at)
-            yield _label(lettering, text, point, labels.position if labels is not None else None)
+        text, labels = _said(data, plot, series, at, show), series.labels_at(at)
+        if point is not None and text and labels is not None:
+            yield _label(Lettering.of(data, labels.type), text, point, labels.position)
 
 
 def _label(lettering: Lettering, text: str, point: Point, where: str | None) -> Figure:

@@ -13,6 +13,7 @@ from .bars import bars
 from .data import DRAWN, ROUND, Axis, ChartData, ChartPicture, Plot, Rect, Show
 from .data_table import data_table
 from .legend import legend
+from .lettering import Lettering
 from .lines import areas, scatter
 from .lines import lines as line_figures
 from .pie import pies
@@ -62,7 +63,8 @@ def _title(data: ChartData, room: Rect) -> tuple[list[Figure], Rect]:
     if not data.title:
         return [], room
     face = replace(data.face, bold=data.is_title_bold)
-    run = Run(text=data.title[:_TITLE_CHARS], face=face, size=data.title_size, color=data.color)
+    color = data.title_color or data.color
+    run = Run(text=data.title[:_TITLE_CHARS], face=face, size=data.title_size, color=color)
     put = lines([run], room.width)
     figures: list[Figure] = []
     y = room.y
@@ -166,22 +168,24 @@ class _Sides:
 
 
 def _sides(data: ChartData, scales: _Scales, show: Show, count: int) -> _Sides:
-    lettering = axes.small(data)
     first = next((plot for plot in data.plots if not plot.is_second), data.plots[0])
     if scales.across is not None:
         texts = _numbers(scales.across, data.x, first.series[0].x_code, show)
     else:
         names = data.categories or tuple(str(at + 1) for at in range(count))
         texts = tuple(" ".join(name[:_LONGEST].split()) for name in names)
-    side = axes.Side(
-        axis=data.y, texts=_values(data.y, scales.first, first, show), lettering=lettering
-    )
+    side = _side(data, data.y, _values(data.y, scales.first, first, show))
     second = None
     if scales.second is not None and data.second is not None:
         other = next(plot for plot in data.plots if plot.is_second)
         numbers = _values(data.second, scales.second, other, show)
-        second = axes.Side(axis=data.second, texts=numbers, lettering=lettering)
-    return _Sides(x=axes.Side(axis=data.x, texts=texts, lettering=lettering), y=side, second=second)
+        second = _side(data, data.second, numbers)
+    return _Sides(x=_side(data, data.x, texts), y=side, second=second)
+
+
+def _side(data: ChartData, axis: Axis, texts: tuple[str, ...]) -> axes.Side:
+    written, titled = (Lettering.of(data, one) for one in (axis.type, axis.title_type))
+    return axes.Side(axis=axis, texts=texts, lettering=written, titled=titled)
 
 
 def _values(axis: Axis, found: Scale, plot: Plot, show: Show) -> tuple[str, ...]:

@@ -41,7 +41,6 @@ def _ring(
     values = [abs(value or 0.0) for value in series.values[:_MOST]]
     whole = sum(values)
     turn = plot.first_angle
-    lettering = Lettering.of(data)
     written: list[Figure] = []
     for at, value in enumerate(values):
         share = value / whole if whole else 0.0
@@ -56,7 +55,7 @@ def _ring(
             shown = (show(own, labels.code or series.code), show(share, percent))
             text = label_text(data, plot, series, at, shown)
             if text:
-                where = labels.position
+                where, lettering = labels.position, Lettering.of(data, labels.type)
                 label = _label(lettering, text, middle, radii, turn + 180 * share, where)
                 written.append(_inside(label, lettering.width(text), room))
         turn += 360 * share
