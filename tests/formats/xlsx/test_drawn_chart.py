@@ -127,3 +127,12 @@ def test_titles_and_the_words_of_axes_and_legend_look_as_each_says(tmp_path):
     assert re.search(r'fill="#0000c0"[^>]*>(<text[^>]*>)?[\d,.]+</text>', svg)
     assert re.search(r'font-size="20"', svg)
     assert re.search(r'font-size="13.33" fill="#00c000"[^>]*>(<text[^>]*>)?Money</text>', svg)
+
+
+@pytest.mark.rule("F43.11")
+def test_columns_stand_where_the_axis_crosses(tmp_path):
+    blue = {"fill": {"color": "#123456"}}
+    svg = drawn(tmp_path, "column", [blue], y={"crossing": 20}, is_bare=True)["svg"]
+    found = re.findall(r'y="([\d.]+)" width="[\d.]+" height="([\d.]+)" fill="#123456"', svg)
+    (first, _), (last, tall) = [tuple(map(float, one)) for one in found]  # 10 and 30
+    assert first == pytest.approx(last + tall, abs=0.05)

@@ -81,9 +81,11 @@ def chart_data(root: Element, look: Look) -> ChartData:
         _plot(group, look, is_second=pair[1] is not None and pair[1] is not first[1], count=count)
         for group, pair, count in zip(found, sides, _counts(found), strict=True)
     )
-    second = next((pair[1] for pair, p in zip(sides, plots, strict=True) if p.is_second), None)
+    across, second = next(
+        (pair for pair, p in zip(sides, plots, strict=True) if p.is_second), (None, None)
+    )
     x = _axis(first[0], look)
-    y = _axis(first[1], look)
+    y = replace(_axis(first[1], look), crossed_at=_crossing(first[0]))
     if value(first[1], "crossBetween") == "midCat":
         x = replace(x, is_on_points=True)
     if plots and plots[0].stacking == "percent" and y.code == "General":
@@ -100,7 +102,9 @@ def chart_data(root: Element, look: Look) -> ChartData:
             title=title,
             x=x,
             y=y,
-            second=None if second is None else _axis(second, look),
+            second=None
+            if second is None
+            else replace(_axis(second, look), crossed_at=_crossing(across)),
             legend=_legend(chart),
             legend_type=text_type(child(child(chart, "legend"), "txPr"), look.theme),
             unlisted=_unlisted(chart),
@@ -325,6 +329,13 @@ def _axis(axis: Element | None, look: Look) -> Axis:
         title_type=title_type(child(axis, "title"), look.theme),
         log_base=_float(value(scaling, "logBase")),
     )
+
+
+def _crossing(axis: Element | None) -> float:
+    """Return at which value of the other axis an axis stands."""
+    said = value(axis, "crosses")
+    end = {"max": math.inf, "min": -math.inf}.get(said or "", 0.0)
+    return _float(value(axis, "crossesAt")) or end
 
 
 def _legend(chart: Element | None) -> str | None:

@@ -32,7 +32,7 @@ def bars(
             shown = _said(data, plot, series, at, show)
             if shown and labels is not None:
                 lettering, where = Lettering.of(data, labels.type), labels.position
-                is_up = (span[1] >= span[0]) is not plane.scale.is_reversed
+                is_up = (span[1] >= plane.base(plot, span)) is not plane.scale.is_reversed
                 written.append(_label(_where(plot, where), plane, box, shown, lettering, is_up))
     yield from written
 
@@ -43,7 +43,7 @@ def _box(plot: Plot, plane: Plane, number: int, at: int, span: tuple[float, floa
     wide = 1 + max(0, len(plot.series) - 1) * step
     thick = 1 / (wide + plot.gap)
     start = at + plot.gap / 2 * thick + number * step * thick
-    base = max(plane.scale.low, min(span[0], plane.scale.high))
+    base = plane.base(plot, span)
     (x1, y1), (x2, y2) = plane.at(start, base), plane.at(start + thick, span[1])
     return Box(
         x=min(x1, x2),

@@ -109,7 +109,7 @@ class Axis:
     is_reversed: bool = False
     log_base: float | None = None
     is_on_points: bool = False  # categories stand on the ticks, not between them
-    crossed_at: float | None = None  # the value at which the other axis stands; None: at zero
+    crossed_at: float = 0.0  # the value at which the categories stand
     type: Type = Type()
     title_type: Type = Type(bold=True)
 

@@ -55,7 +55,7 @@ def areas(
         if not known:
             continue
         top = [plane.at(at + 0.5, span[1]) for at, span in known]
-        base = [plane.at(at + 0.5, _base(plane, span[0])) for at, span in known]
+        base = [plane.at(at + 0.5, plane.base(plot, span)) for at, span in known]
         fill = colors[number] if series.is_filled else None
         if fill is not None or series.border is not None:
             steps = (*_steps([*top, *reversed(base)]), ("Z",))
@@ -65,10 +65,6 @@ def areas(
             if text and labels is not None:
                 x, y = plane.at(at + 0.5, (span[0] + span[1]) / 2)
                 yield Lettering.of(data, labels.type).centered(text, x, y)
-
-
-def _base(plane: Plane, value: float) -> float:
-    return max(plane.scale.low, min(value, plane.scale.high))
 
 
 def _drawn(

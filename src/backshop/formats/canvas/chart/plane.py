@@ -45,6 +45,12 @@ class Plane:
             found = place / max(1, self.count)
         return 1 - found if self.is_reversed else found
 
+    def base(self, plot: Plot, span: tuple[float, float]) -> float:
+        """Return the value on which a point stands: the axis, or what it is stacked on."""
+        if plot.stacking == "none":
+            return self.scale.base
+        return max(self.scale.low, min(span[0], self.scale.high))
+
     @property
     def band(self) -> float:
         """How many pixels a category has."""

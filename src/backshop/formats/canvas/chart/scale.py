@@ -21,6 +21,7 @@ class Scale:
     ticks: tuple[float, ...]
     is_reversed: bool = False
     log_base: float | None = None
+    crossed_at: float = 0.0
 
     def part(self, value: float) -> float:
         """Return where a number lies, held within the axis."""
@@ -35,7 +36,7 @@ class Scale:
     @property
     def base(self) -> float:
         """The number that columns and areas stand on."""
-        return min(max(0.0, self.low), self.high)
+        return min(max(self.crossed_at, self.low), self.high)
 
 
 def scale(values: Iterable[float], axis: Axis, length: float, *, whole: bool = False) -> Scale:
@@ -54,7 +55,13 @@ def scale(values: Iterable[float], axis: Axis, length: float, *, whole: bool = F
     high = high if axis.high is not None else math.ceil(high / step - 1e-9) * step
     if high <= low:
         high = low + step
-    return Scale(low=low, high=high, ticks=_ticks(low, high, step), is_reversed=axis.is_reversed)
+    return Scale(
+        low=low,
+        high=high,
+        ticks=_ticks(low, high, step),
+        is_reversed=axis.is_reversed,
+        crossed_at=axis.crossed_at,
+    )
 
 
 def _ends(least: float, most: float, axis: Axis, *, whole: bool) -> tuple[float, float]:
@@ -95,5 +102,10 @@ def _logarithmic(least: float, most: float, axis: Axis) -> Scale:
     last = min(math.ceil(math.log(high, base) - 1e-9), first + 30)
     ticks = tuple(base**power for power in range(first, max(last, first + 1) + 1))
     return Scale(
-        low=ticks[0], high=ticks[-1], ticks=ticks, is_reversed=axis.is_reversed, log_base=base
+        low=ticks[0],
+        high=ticks[-1],
+        ticks=ticks,
+        is_reversed=axis.is_reversed,
+        log_base=base,
+        crossed_at=axis.crossed_at,
     )
