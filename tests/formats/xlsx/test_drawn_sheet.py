@@ -130,6 +130,36 @@ def test_text_runs_over_empty_cells_only_and_numbers_are_never_cut(tmp_path):
     assert "rotate(-90" in str(attribute(shown["up"], "transform"))
 
 
+@pytest.mark.rule("F43.17")
+def test_raised_letters_stand_above_the_line_and_lowered_ones_below(tmp_path):
+    def fill(book, sheet):
+        up, down = book.add_format({"font_script": 1}), book.add_format({"font_script": 2})
+        sheet.write_rich_string("A1", "on", up, "up", " on", down, "down", "level")
+        sheet.write("A3", "all", up)
+        sheet.write("B3", "none")
+
+    shown = texts(drawn(tmp_path, fill))
+    heights = {text: float(one.get("y") or 0) for text, one in shown.items()}
+    assert heights["up"] < heights["on"] - 3
+    assert heights["down"] > heights["level"] + 1 == heights["on"] + 1
+    assert heights["all"] < heights["none"] - 3
+
+
+@pytest.mark.rule("F43.18")
+@pytest.mark.parametrize("align", ["justify", "distributed"])
+def test_text_that_is_spread_out_goes_on_in_the_next_line(tmp_path, align):
+    def fill(book, sheet):
+        sheet.write("A1", "some words that need lines", book.add_format({"align": align}))
+        sheet.write("A2", -1234567.891, book.add_format({"num_format": "0.00", "indent": 3}))
+
+    found = drawn(tmp_path, fill)
+    lines = [text.strip() for text in texts(found) if set(text) - set("#0123456789ABCDEF")]
+    assert " ".join(lines) == "some words that need lines"
+    assert found["rows"][1] - found["rows"][0] > 50
+    [hashes] = [one for text, one in texts(found).items() if set(text) == {"#"}]
+    assert float(hashes.get("x") or 0) >= found["columns"][0]
+
+
 @pytest.mark.rule("F43.17", "F43.19")
 def test_rich_text_borders_patterns_and_tables_are_drawn(tmp_path):
     def fill(book, sheet):

@@ -11,7 +11,7 @@ from backshop.formats.canvas.face import Face, face
 from backshop.formats.canvas.figure import Fill, Gradient
 
 from ..book.stylesheet import SIDES
-from ..book.workbook import child, children
+from ..book.workbook import child, children, truth
 from ..style.look import Looks
 
 _PX = 4 / 3
@@ -43,6 +43,7 @@ class CellLook:
     color: str = "#000000"
     underline: bool = False
     strike: bool = False
+    rise: float = 0.0  # above the base line
     fill: Fill = None
     edges: tuple[tuple[str, Edge], ...] = ()
     h_align: str = "general"
@@ -88,14 +89,16 @@ class CellLooks:
                 color = str(line.get("color") or "#000000")
                 edges.append((side, Edge(style=str(line["style"]), color=color)))
         size = said.get("font_size")
-        script = 0.7 if "font_script" in said else 1.0
+        letters = points(size if isinstance(size, int | float) else 11.0)
+        script, rise = shifted(str(said.get("font_script") or ""))
         return CellLook(
             face=face(
                 str(said.get("font_name") or "Calibri"),
                 bold=bool(said.get("font_bold")),
                 italic=bool(said.get("font_italic")),
             ),
-            size=points(size if isinstance(size, int | float) else 11.0) * script,
+            size=letters * script,
+            rise=letters * rise,
             color=str(said.get("font_color") or "#000000").lower(),
             underline=bool(said.get("font_underline")),
             strike=bool(said.get("font_strike")),
@@ -128,7 +131,7 @@ class CellLooks:
                 ),
                 color=str(said["color"] or look.color).lower(),
                 underline=bool(said["underline"]) or look.underline,
-                strike=look.strike or child(font, "strike") is not None,
+                strike=look.strike or is_struck(font),
             )
         made = fill_of(self._looks, fill, is_differential=True) if fill is not None else None
         if made is not None:
@@ -181,6 +184,18 @@ def mixed(front: str, ground: str, part: float) -> str:
     """Return a colour that covers another by a part."""
     pairs = ((int(front[at : at + 2], 16), int(ground[at : at + 2], 16)) for at in (1, 3, 5))
     return "#" + "".join(f"{round(a * part + b * (1 - part)):02x}" for a, b in pairs)
+
+
+def shifted(script: str) -> tuple[float, float]:
+    """Return how small and how far above its base line a text is, in parts of its size."""
+    rise = {"superscript": 0.35, "subscript": -0.15}.get(script, 0.0)
+    return (0.7 if rise else 1.0), rise
+
+
+def is_struck(font: etree._Element) -> bool:
+    """Whether a font strikes its text through; the element may say that it does not."""
+    said = child(font, "strike")
+    return said is not None and truth(said.get("val"), True)
 
 
 def points(size: float) -> float:

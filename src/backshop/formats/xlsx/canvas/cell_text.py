@@ -16,6 +16,7 @@ from .content import Content, run_of
 PAD = 3.0  # between a cell's side and its text
 _STEP = 9.0  # of an indent
 _STACKED = 255
+_EVEN = ("justify", "distributed")
 _SPREAD = ("center", "centerContinuous", "distributed")
 _LEAN = 1.3  # above and below the lines of a row that fits its text
 _GENERAL = frozenset({"", "General", "general", "GENERAL", "@"})
@@ -50,7 +51,7 @@ def text_width(content: Content) -> float:
 def fits_over(look: CellLook, content: Content) -> bool:
     """Whether a text runs over its neighbours where it is too long."""
     is_plain = not (look.wrap or look.shrink or look.rotation) and not content.is_number
-    return is_plain and h_align(look, content) not in ("fill", "justify", "distributed")
+    return is_plain and look.h_align not in ("fill", *_EVEN)
 
 
 def needed_height(look: CellLook, content: Content, width: float) -> float:
@@ -65,7 +66,7 @@ def needed_height(look: CellLook, content: Content, width: float) -> float:
         return (
             abs(math.sin(turned)) * text_width(content) + abs(math.cos(turned)) * tall + 2 * _LEAN
         )
-    if not look.wrap or content.is_number:
+    if not _wraps(look, content):
         return max(run.face.line_height * run.size for run in content.runs) + 2 * _LEAN
     put = _lines(look, content, Rect(x=0, y=0, width=width, height=1e6))
     return sum(line.height for line in put) + 2 * _LEAN
@@ -78,7 +79,8 @@ def cell_text(look: CellLook, content: Content, room: Room) -> Iterator[Figure]:
     if look.rotation:
         yield from _turned(look, content, room)
         return
-    shown = _number(look, content, room.cell.width - 2 * PAD) if content.is_number else content
+    width = room.cell.width - 2 * PAD - look.indent * _STEP
+    shown = _number(look, content, width) if content.is_number else content
     if look.shrink and not look.wrap:
         shown = _shrunk(shown, room.cell.width - 2 * PAD)
     put = _lines(look, shown, room.cell)
@@ -87,12 +89,15 @@ def cell_text(look: CellLook, content: Content, room: Room) -> Iterator[Figure]:
 
 
 def _lines(look: CellLook, content: Content, cell: Rect) -> list[Line]:
-    align = h_align(look, content)
-    wraps = (look.wrap or align in ("justify", "distributed")) and not content.is_number
-    if wraps:
+    if _wraps(look, content):
         width = max(cell.width - 2 * PAD - look.indent * _STEP, 4.0)
         return lines(content.runs, width)
     return lines([_on_one_line(run) for run in content.runs], None)
+
+
+def _wraps(look: CellLook, content: Content) -> bool:
+    """Whether a text goes on in another line of its cell; one that is spread out does."""
+    return (look.wrap or look.h_align in _EVEN) and not content.is_number
 
 
 def _on_one_line(run: Run) -> Run:
@@ -107,7 +112,8 @@ def _top(look: CellLook, put: list[Line], cell: Rect) -> float:
     if look.v_align in ("center", "distributed"):
         return cell.y + (cell.height - tall) / 2
     # a text taller than its cell is seen from its beginning
-    return max(cell.bottom - tall - 1, cell.y) if look.wrap else cell.bottom - tall - 1
+    is_long = look.wrap or look.h_align in _EVEN
+    return max(cell.bottom - tall - 1, cell.y) if is_long else cell.bottom - tall - 1
 
 
 def _placed(

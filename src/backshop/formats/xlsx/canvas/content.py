@@ -16,7 +16,7 @@ from ..book.sheet_xml import RawCell, SheetXml, unescape_string
 from ..book.shown_text import shown_text
 from ..book.workbook import Book, Value, child, local
 from ..style.look import Looks
-from .cell_look import CellLook, points
+from .cell_look import CellLook, is_struck, points, shifted
 
 _MAIN = b"http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 _MOST_CHARS = 4_000  # of a text that are drawn; a page has no more room
@@ -100,7 +100,9 @@ class Contents:
             return plain
         said = self._looks.font(properties)
         name, size = child(properties, "rFont"), said["size"]
-        script = 0.7 if child(properties, "vertAlign") is not None else 1.0
+        letters = points(size) if isinstance(size, int | float) else plain.size
+        raised = child(properties, "vertAlign")
+        script, rise = shifted((raised.get("val") or "") if raised is not None else "")
         return replace(
             plain,
             face=Face(
@@ -108,10 +110,11 @@ class Contents:
                 bool(said["bold"]),
                 bool(said["italic"]),
             ),
-            size=(points(size) if isinstance(size, int | float) else plain.size) * script,
+            size=letters * script,
+            rise=letters * rise,
             color=str(said["color"] or "#000000").lower(),
             underline=bool(said["underline"]),
-            strike=child(properties, "strike") is not None,
+            strike=is_struck(properties),
         )
 
 
@@ -124,4 +127,5 @@ def run_of(text: str, look: CellLook) -> Run:
         color=look.color,
         underline=look.underline,
         strike=look.strike,
+        rise=look.rise,
     )
