@@ -225,6 +225,39 @@ def test_conditional_formats_are_drawn_from_values_and_others_are_named(tmp_path
     assert found["missing"] == [words]
 
 
+@pytest.mark.rule("F43.20")
+def test_conditional_formats_hold_for_cells_that_the_sheet_does_not_have(tmp_path):
+    def fill(book, sheet):
+        for at, rule in enumerate(
+            [
+                {"type": "blanks"},
+                {"type": "cell", "criteria": "<", "value": 5},
+                {"type": "text", "criteria": "not containing", "value": "a"},
+                {"type": "no_blanks"},
+                {"type": "text", "criteria": "containing", "value": "a"},
+            ]
+        ):
+            sheet.write(0, at, 7)
+            ground = book.add_format({"bg_color": f"#00{at}{at}ff"})
+            sheet.conditional_format(0, at, 2, at, {**rule, "format": ground})
+
+    svg = drawn(tmp_path, fill)["svg"]
+    counts = [svg.count(f'fill="#00{at}{at}ff"') for at in range(5)]
+    assert counts == [2, 2, 3, 1, 0]
+
+
+@pytest.mark.rule("F43.20")
+def test_values_far_from_the_average_are_told_by_their_spread(tmp_path):
+    def fill(book, sheet):
+        sheet.write_column("A1", [10, 10, 10, 9, 11, 30, 8])
+        ground = book.add_format({"bg_color": "#00aaff"})
+        for criteria in ("1 std dev above", "1 std dev below"):
+            rule = {"type": "average", "criteria": criteria, "format": ground}
+            sheet.conditional_format("A1:A7", rule)
+
+    assert drawn(tmp_path, fill)["svg"].count('fill="#00aaff"') == 1
+
+
 @pytest.mark.rule("F43.21", "F43.10")
 def test_charts_and_pictures_stand_at_their_anchors_and_show_cells_as_they_are(tmp_path):
     png = io.BytesIO()

@@ -7,6 +7,7 @@ from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
+from statistics import fmean, pstdev
 
 from lxml import etree
 
@@ -35,6 +36,9 @@ _DRAWN = frozenset(
         *("duplicateValues", "uniqueValues", "expression"),
         *("containsBlanks", "notContainsBlanks", "containsErrors", "notContainsErrors"),
     }
+)
+_BLANKS = frozenset(  # may hold for an empty cell; a comparison takes it for zero
+    {"expression", "cellIs", "containsBlanks", "notContainsErrors", "notContainsText"}
 )
 _WORDS = {"timePeriod": "conditional formats by date"}
 _ICONS = ("#c00000", "#ffc000", "#00a650")
@@ -153,8 +157,8 @@ class Conditions:
         return RuleFormulas(self.book, self.sheet)
 
     def bare(self, held: Container[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-        """Yield cells that the sheet does not have and a rule by formula may dress."""
-        areas = {area for rule in self.rules if rule.kind == "expression" for area in rule.areas}
+        """Yield cells that the sheet does not have and a rule may dress all the same."""
+        areas = {area for rule in self.rules if rule.kind in _BLANKS for area in rule.areas}
         seen: set[tuple[int, int]] = set()
         for area in areas:
             part = area.clip(self.area)
@@ -176,7 +180,9 @@ class Conditions:
             return all(ends) and _compares(item.get("operator") or "", ends, value)
         if rule.kind in _TEXTS:
             wanted = (item.get("text") or "").lower()
-            return value.kind != "blank" and _TEXTS[rule.kind](value.text.lower(), wanted)
+            if value.kind == "blank":
+                return rule.kind == "notContainsText"
+            return _TEXTS[rule.kind](value.text.lower(), wanted)
         if rule.kind.lower().endswith("blanks"):
             return (not value.text.strip()) is (rule.kind == "containsBlanks")
         if rule.kind.lower().endswith("errors"):
@@ -316,7 +322,11 @@ def _percentile(numbers: list[float], part: float) -> float:
 
 
 def _above(item: etree._Element, facts: _Facts, number: float) -> bool:
-    mean = sum(facts.numbers) / len(facts.numbers)
+    mean = fmean(facts.numbers)
+    far = int(_float(item.get("stdDev")) or 0) * pstdev(facts.numbers)
+    if far:
+        is_up = truth(item.get("aboveAverage"), True)
+        return number > mean + far if is_up else number < mean - far
     if truth(item.get("equalAverage")) and number == mean:
         return True
     return number > mean if truth(item.get("aboveAverage"), True) else number < mean
