@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import pairwise
 
 from PIL import Image, ImageColor, ImageDraw
@@ -290,19 +291,24 @@ def _dashes(
 
 def _blend(gradient: Gradient, size: tuple[int, int]) -> Image.Image:
     """Return colours along the line of a gradient, a strip made as large as the area."""
-    strip = Image.new("RGB", (768, 1))  # what lies beyond either end has its colour
-    strip.putdata([_between(gradient, min(max(step - 256, 0), 255) / 255) for step in range(768)])
     angle = math.radians(gradient.angle)
     cos, sin = math.cos(angle), math.sin(angle)
     width, height = size
     a, b = 255 * cos / width, 255 * sin / height
     c = 256 + 127.5 - a * width / 2 - b * height / 2
-    tall = strip.resize((768, 2))
-    return tall.transform(size, Image.Transform.AFFINE, (a, b, c, 0, 0, 0.5))
+    return _strip(gradient.stops).transform(size, Image.Transform.AFFINE, (a, b, c, 0, 0, 0.5))
 
 
-def _between(gradient: Gradient, place: float) -> tuple[int, int, int]:
-    stops = sorted(gradient.stops)
+@lru_cache(maxsize=64)
+def _strip(stops: tuple[tuple[float, str], ...]) -> Image.Image:
+    """Return the colours of a gradient side by side; a page has many things of one."""
+    inner = [_between(sorted(stops), step / 255) for step in range(256)]
+    strip = Image.new("RGB", (768, 1))  # what lies beyond either end has its colour
+    strip.putdata([*inner[:1] * 256, *inner, *inner[-1:] * 256])
+    return strip.resize((768, 2))
+
+
+def _between(stops: list[tuple[float, str]], place: float) -> tuple[int, int, int]:
     before = [stop for stop in stops if stop[0] <= place] or stops[:1]
     after = [stop for stop in stops if stop[0] >= place] or stops[-1:]
     (low, first), (high, last) = before[-1], after[0]
