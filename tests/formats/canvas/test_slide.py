@@ -270,6 +270,17 @@ def test_pictures_charts_and_words_of_diagrams_are_drawn(drawn):
     assert {"North", "South"} <= set(words(canvas))
 
 
+@pytest.mark.rule("F43.32")
+@pytest.mark.parametrize("effect", ["grayscl", "duotone", "lum"])
+def test_a_picture_in_other_colours_is_said_to_be_drawn_in_its_own(drawn, effect):
+    blip = drawn.shapes.add_picture(a_picture(), 0, 0)._element.find(f".//{{{A}}}blip")
+    etree.SubElement(blip, f"{{{A}}}lum")  # says nothing
+    assert drawn.canvas().missing == ()
+    changed = etree.SubElement(blip, f"{{{A}}}{effect}")
+    changed.set("bright", "20000")
+    assert drawn.canvas().missing == ("recoloured pictures are drawn in their own colours",)
+
+
 @pytest.mark.rule("F43.82")
 def test_charts_on_slides_have_the_number_formats_of_workbooks(drawn):
     data = CategoryChartData(number_format="0.0E+00")

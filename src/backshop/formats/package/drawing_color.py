@@ -27,6 +27,10 @@ OFFICE: Theme = {
     "hlink": "#0563c1",
     "folHlink": "#954f72",
 }
+RECOLOURED = "recoloured pictures are drawn in their own colours"
+_RECOLOURS = frozenset(
+    {"biLevel", "clrChange", "clrRepl", "duotone", "grayscl", "hsl", "lum", "tint"}
+)
 _SAME = {"tx1": "dk1", "bg1": "lt1", "tx2": "dk2", "bg2": "lt2"}
 _HEX = re.compile(r"[0-9a-fA-F]{6}")
 _PRESETS = {
@@ -41,6 +45,9 @@ _PRESETS = {
     "grey": "#808080",
     "purple": "#800080",
 }
+_RECOLOURS = frozenset(
+    {"biLevel", "clrChange", "clrRepl", "duotone", "grayscl", "hsl", "lum", "tint"}
+)
 
 
 def theme_colors(root: Element | None) -> Theme:
@@ -87,6 +94,15 @@ def is_unfilled(properties: Element | None) -> bool:
     """Whether shape properties say that nothing is filled."""
     items = properties if properties is not None else ()
     return any(isinstance(i.tag, str) and etree.QName(i).localname == "noFill" for i in items)
+
+
+def is_recoloured(blip: Element | None) -> bool:
+    """Whether a picture is shown in other colours than its own: grey, two colours, brighter."""
+    for item in blip if blip is not None else ():
+        name = etree.QName(item).localname if isinstance(item.tag, str) else ""
+        if name in _RECOLOURS and (name != "lum" or item.attrib):
+            return True
+    return False
 
 
 def _base(item: Element, theme: Theme) -> str | None:

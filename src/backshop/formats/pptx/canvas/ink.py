@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from backshop.formats.canvas.bitmap import bitmap, tiled
 from backshop.formats.canvas.figure import Box, Figure, Fill, Gradient, Picture, Stroke
 from backshop.formats.errors import FormatError
+from backshop.formats.package.drawing_color import RECOLOURED, is_recoloured
 from backshop.formats.package.guard import Element
 
 from .. import names as n
@@ -205,6 +206,8 @@ class Ink:
             self.note("a picture that cannot be drawn" + (f": {alt[:80]}" if alt else ""))
         if made is None:
             return [_empty(*frame)]
+        if is_recoloured(blip):
+            self.note(RECOLOURED)
         self._left -= len(made)
         self._pictures += 1
         faint = next(blip.iter(n.a("alphaModFix")), None) if blip is not None else None

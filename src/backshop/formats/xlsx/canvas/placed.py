@@ -16,6 +16,7 @@ from backshop.formats.canvas.figure import Box, Figure, Frame, Group, Picture, S
 from backshop.formats.chart.facts import facts
 from backshop.formats.chart.shown import Look, chart_data
 from backshop.formats.errors import FormatError
+from backshop.formats.package.drawing_color import RECOLOURED, is_recoloured
 from backshop.formats.package.guard import Element
 from backshop.formats.package.xml_tree import loosened
 from backshop.formats.place import spelled
@@ -191,6 +192,8 @@ class Placed:
             self.missing.append(f"{drawn.words} is not drawn")
             yield _empty(rect)
             return
+        if is_recoloured(next(pic.iter("{*}blip"), None) if pic is not None else None):
+            self.missing.append(RECOLOURED)
         shown = Picture(
             x=rect.x,
             y=rect.y,
