@@ -221,6 +221,11 @@ def test_frozen_cells_and_heads_stay_while_a_picture_scrolls(served, new_page):
     spot = {"x": ring["x"] + 10 - top.bounding_box()["x"], "y": away["height"] - 6}
     top.click(position=spot)
     entry = page.locator(".entry.at-place strong").inner_text()
+    page.locator("[data-side=after] a.ring").first.focus()
+    stops = []
+    for _ in range(8):
+        page.keyboard.press("Tab")
+        stops.append(page.evaluate("document.activeElement.tagName.toLowerCase()"))
     page.goto(f"{served.address}/bench/{draft.id}/file/f.xlsx?view=draft&cell=AK100")
     page.locator(".outlines .here").wait_for()
     page.locator(".frozen.is-corner").wait_for()
@@ -228,6 +233,7 @@ def test_frozen_cells_and_heads_stay_while_a_picture_scrolls(served, new_page):
     assert covered == 0
     assert offsets == [1, 1, 1, 1]  # beside the line around the picture
     assert entry == "C1"
+    assert "use" not in stops  # an outline is one stop, whatever shows it once more
     assert "R1" in page.locator(".frozen-store").text_content()  # drawn beside a later window
     assert page.locator(".frozen-store svg").count() == 3
 

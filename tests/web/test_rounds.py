@@ -79,7 +79,12 @@ def test_another_answer_is_asked_for_with_a_note(served, drafted, new_page):
     assert page.get_by_text("Asked again with the note: In German").is_visible()
     page.get_by_role("link", name="Compare both answers").click()
     page.get_by_role("heading", name="Two answers to one message").wait_for()
+    page.keyboard.press("?")
+    page.get_by_role("dialog", name="Keyboard").wait_for()
+    page.keyboard.press("Escape")
     assert page.locator("table.lines .added").inner_text().split()[-1] == "three"
+    served.call("DraftDiscard", workbench_id=drafted)
+    page.locator(".draft-bar").wait_for(state="detached")
 
 
 @pytest.mark.rule("U3.10", "W24.9")

@@ -18,7 +18,7 @@ LOOKED_THROUGH = 1000  # newest messages, those of replaced answers among them
 
 def two_answers(visit: Visit) -> Page:
     """Show the files that differ between two Drafts, and one of them."""
-    context = bench_context(visit, "workshop")
+    context = bench_context(visit, "answers")
     bench_id, a, b = visit.params["bench_id"], visit.query.get("a", ""), visit.query.get("b")
     wish = DraftCompareRevisions(
         workbench_id=bench_id, revision_id=a, other_id=b or None, limit=LISTED

@@ -2,7 +2,7 @@
 //
 //   freeze(box) — `box` has a drawing, its outlines, and in `data-kept` how far what stays reaches. The layers
 //   show the drawing and its outlines once more; a click on one is a click on what it shows.
-import { $, $$, fragment } from "./dom.js";
+import { $, $$, el, fragment } from "./dom.js";
 import { reach } from "./rpc.js";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -83,9 +83,11 @@ async function fetched(box, pieces, wanted) {
 }
 
 function layer(name, width, height, parts, outlines, head = 0) {
-  const shown = svg("svg", { class: `frozen ${name}`, width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" }, svg("rect", { class: "frozen-ground", width, height }), ...(head ? [svg("rect", { class: "frozen-head", width: head, height })] : []),
+  const copy = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}` }, svg("rect", { class: "frozen-ground", width, height }), ...(head ? [svg("rect", { class: "frozen-head", width: head, height })] : []),
     ...parts.map(({ of, from, size, at }) => svg("svg", { x: at[0], y: at[1], width: Math.max(0, size[0]), height: Math.max(0, size[1]), viewBox: [...from, ...size.map((one) => Math.max(one, 0.01))].join(" ") },
       ...of.refs.map((ref) => svg("use", { href: ref })))));
+  // The outlines of the copy are no further stops for Tab, and nothing anybody hears: those they show are.
+  const shown = el("div", { class: `frozen ${name}`, "aria-hidden": "true" }, el("div", { inert: true }, copy));
   shown.addEventListener("click", (event) => {
     const box = shown.getBoundingClientRect();
     const point = [(event.clientX - box.left) / box.width * width, (event.clientY - box.top) / box.height * height];
