@@ -48,6 +48,16 @@ def test_a_page_of_workbenches_is_a_page_of_ones_own(shop):
     assert "next_cursor" not in rest
 
 
+@pytest.mark.rule("T6.4")
+def test_a_persons_name_is_one_line_in_any_script(shop):
+    for name in ("علی\u200cرضا", "Ana\u00a0María", "Jo \U0001f469\u200d\U0001f4bb"):
+        person(shop, name)
+        assert name in [one["name"] for one in shop.call("UserList", {})["users"]]
+    for name in ("", " ", "two\nlines", "two\u2029lines", "A\u202ead", "B\x00", "x" * 81):
+        with pytest.raises(ValidationFailed, match="one line of 1 to 80"):
+            person(shop, name)
+
+
 @pytest.mark.rule("T6.4", "R7.26")
 def test_a_page_of_sessions_is_a_page_of_ones_own(shop):
     ada = person(shop, "Ada")

@@ -14,6 +14,11 @@ from .conftest import Room
 from .test_story import refused
 
 ID = re.compile(r"(wb|cp|draft|rev|msg|batch|tx|file)_[0-9A-Z]{26}")
+IN_ANY_SCRIPT = (
+    "پیش از گزارش\u200cها",  # letters that must not be joined
+    "avant\u00a0: l'audit",
+    "\U0001f469\u200d\U0001f4bb and \U0001f600",  # a face of two, joined
+)
 
 
 def checkpoints(room: Room) -> list[dict[str, object]]:
@@ -42,10 +47,13 @@ def test_a_checkpoint_records_what_is_there_and_copies_nothing(room):
     assert set(room.shop.store.blobs.names()) == blobs
     for reason in ("publish", "auto", "pre_restore", "other", ""):
         assert refused(room.call, "CheckpointCreate", reason=reason)[0] == "VALIDATION_FAILED"
-    for text in ("x" * 201, "two\nlines"):
+    for text in ("x" * 201, "two\nlines", "two\u2028lines", "turned \u202eround", "bell\a"):
         code = refused(room.call, "CheckpointCreate", description=text)
         assert code == ("VALIDATION_FAILED", "bad_description")
     assert len(checkpoints(room)) == 2
+    for text in IN_ANY_SCRIPT:
+        room.call("CheckpointCreate", description=text)
+        assert checkpoints(room)[0]["description"] == text
 
 
 @pytest.mark.rule("B10.4", "B10.2", "B10.14")

@@ -43,6 +43,15 @@ _DEVICE = re.compile(r"(CON|PRN|AUX|NUL|CONIN\$|CONOUT\$|COM[1-9¹²³]|LPT[1-9�
 _DRIVE = re.compile(r"[A-Za-z]:")
 
 
+def is_line(text: str) -> bool:
+    """Say whether a text is one line that reads as what it is; a name may be in any script.
+
+    What joins letters and faces (U+200C, U+200D) and spaces that do not break belong to it.
+    """
+    is_text = not any("\ud800" <= char <= "\udfff" for char in text)
+    return is_text and _CONTROL.search(text) is None and _BIDI.search(text) is None
+
+
 @dataclass(frozen=True, slots=True)
 class Parsed:
     """A valid path; `normalized_from` is what was given if NFC changed it."""

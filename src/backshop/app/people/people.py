@@ -20,6 +20,7 @@ from backshop.base.command import Command, Nothing, method_command
 from backshop.base.errors import AccessDenied, NotFound, ValidationFailed
 from backshop.base.event import event
 from backshop.base.ids import UserId, check_id
+from backshop.base.paths import is_line
 from backshop.store import Beginning, Event, Fold, NewEvent, Part, Store
 
 from .invitation import (
@@ -517,7 +518,7 @@ class People:
 
 def _checked_name(given: str) -> str:
     name = given.strip()
-    if not 1 <= len(name) <= NAME_MAX_CHARS or not name.isprintable():
+    if not 1 <= len(name) <= NAME_MAX_CHARS or not is_line(name):
         raise ValidationFailed(
             f"a name is one line of 1 to {NAME_MAX_CHARS} characters", reason="bad_name"
         )

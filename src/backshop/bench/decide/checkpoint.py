@@ -11,6 +11,7 @@ from backshop.base.ids import (
     MessageId,
     TreeId,
 )
+from backshop.base.paths import is_line
 from backshop.base.tree import EMPTY
 from backshop.bench.events import (
     BenchEvent,
@@ -60,7 +61,7 @@ def checkpoint_by_hand(
 ) -> list[BenchEvent]:
     """Keep Published because the person asks for it (B10.3)."""
     require_no_draft(state)
-    if len(description) > DESCRIPTION_MAX_CHARS or not description.isprintable():
+    if len(description) > DESCRIPTION_MAX_CHARS or not is_line(description):
         raise ValidationFailed(
             "a description is one line of at most 200 characters", reason="bad_description"
         )
