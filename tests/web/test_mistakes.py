@@ -16,6 +16,11 @@ from tests.conftest import CORPORA, PROOF
 from tests.web.drafts import Drafting
 from tests.workshop.conftest import says, story
 
+SLOW_CALLS = """() => {
+  const fetched = window.fetch;
+  const word = new Promise((go) => document.addEventListener("go-on", go));
+  window.fetch = async (path, request) => { await word; return fetched(path, request); };
+}"""
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = [pytest.mark.needs("browser"), pytest.mark.timeout(3600 if PROOF else 300)]
 
@@ -197,6 +202,35 @@ def test_an_expired_login_leads_to_the_login_and_keeps_what_was_typed(served, be
     page.context.clear_cookies()
     served.shop.hub.disconnect()  # nobody does anything: the page finds out by itself
     page.wait_for_url("**/login?ended=1")
+
+
+@pytest.mark.rule("U4.9")
+def test_a_name_that_reads_as_another_is_refused_as_what_it_is(served, bench, new_page):
+    page = new_page(f"/bench/{bench}")
+    page.locator("html[data-live]").wait_for()
+    given = [("bill\u202etxt.exe", b"x"), ("fine.txt", b"fine\n")]
+    page.set_input_files(
+        "#pick-files",
+        [{"name": name, "mimeType": "text/plain", "buffer": data} for name, data in given],
+    )
+    told = page.locator(".toast").filter(has_text="1 of 2 not added").inner_text()
+
+    assert "bill⟦U+202E⟧txt.exe" in told
+
+
+@pytest.mark.rule("U4.1", "U1.6")
+def test_while_what_a_publish_changes_is_fetched_its_shape_stands_there(served, bench, new_page):
+    Drafting(served, bench).put({"a.txt": "changed\n"})
+    page = new_page(f"/bench/{bench}/review")
+    page.locator("body[data-ready]").wait_for()
+    page.evaluate(SLOW_CALLS)
+    page.locator("#publish").click()
+    foretold = page.locator("#ask-publish .foretold")
+    foretold.get_by_role("status").wait_for()
+    page.evaluate("document.dispatchEvent(new Event('go-on'))")
+    foretold.get_by_text("a.txt").wait_for()
+
+    assert foretold.get_by_role("status").count() == 0
 
 
 @pytest.mark.rule("U9.6")

@@ -1,6 +1,6 @@
 // What every page does: times, dialogs, menus, forms that run commands in place, the Draft bar.
 import "./focus.js";
-import { $, $$, clearError, copyText, el, icon, loadInto, localTimes, on, say, showError, toast } from "./dom.js";
+import { $, $$, clearError, copyText, el, icon, loadInto, localTimes, on, say, showError, skeleton, toast } from "./dom.js";
 import { call, folderWords, forgetWarned, warned } from "./rpc.js";
 import { follow } from "./events.js";
 import { renew } from "./live.js";
@@ -37,13 +37,14 @@ export function openDialog(id, button = null) {
 $("#ask-publish")?.addEventListener("opened", async ({ target }) => {
   const form = $("form[data-command]", target);
   const place = $(".foretold", target);
-  place.replaceChildren();
+  place.replaceChildren(skeleton("text", 2));
   try {
     const request = fieldsOf(form);
     const { changed = [] } = await call("DraftPublish", { ...request, dry_run: true });
     place.replaceChildren(preview(changed) ?? "No file changes.");
     place.append(...await stillOpen(request.workbench_id));
   } catch (error) {
+    place.replaceChildren();
     if (!error.envelope) throw error;
     if (error.envelope.choices?.includes("keep_theirs")) offerToReconcile(form, error.envelope);
     else showError(form, error.envelope);
