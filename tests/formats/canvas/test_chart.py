@@ -115,10 +115,10 @@ def test_stacked_lines_and_areas_add_up_below_zero_and_over_blanks():
 
     lines, _ = drawn("line", first, second, stacking="stacked", blanks="zero")
     pens = [one for one in lines if isinstance(one, Path) and len(one.steps) == 3 and one.stroke]
-    paths = {one.stroke.color: one for one in pens}
-    base = next(step[2] for step in paths["#112233"].steps)
-    unit = (base - paths["#445566"].steps[0][2]) / 2
-    assert [(base - step[2]) / unit for step in paths["#445566"].steps] == pytest.approx([2, -3, 0])
+    tops = {one.stroke.color: [float(step[2]) for step in one.steps] for one in pens if one.stroke}
+    base, above = tops["#112233"][0], tops["#445566"]
+    unit = (base - above[0]) / 2
+    assert [(base - top) / unit for top in above] == pytest.approx([2, -3, 0])
 
     areas, _ = drawn("area", first, second, stacking="stacked")
     paths = {one.fill: one for one in areas if isinstance(one, Path) and one.fill}

@@ -227,16 +227,16 @@ def test_conditional_formats_are_drawn_from_values_and_others_are_named(tmp_path
 
 @pytest.mark.rule("F43.20")
 def test_conditional_formats_hold_for_cells_that_the_sheet_does_not_have(tmp_path):
+    rules: list[dict[str, Any]] = [
+        {"type": "blanks"},
+        {"type": "cell", "criteria": "<", "value": 5},
+        {"type": "text", "criteria": "not containing", "value": "a"},
+        {"type": "no_blanks"},
+        {"type": "text", "criteria": "containing", "value": "a"},
+    ]
+
     def fill(book, sheet):
-        for at, rule in enumerate(
-            [
-                {"type": "blanks"},
-                {"type": "cell", "criteria": "<", "value": 5},
-                {"type": "text", "criteria": "not containing", "value": "a"},
-                {"type": "no_blanks"},
-                {"type": "text", "criteria": "containing", "value": "a"},
-            ]
-        ):
+        for at, rule in enumerate(rules):
             sheet.write(0, at, 7)
             ground = book.add_format({"bg_color": f"#00{at}{at}ff"})
             sheet.conditional_format(0, at, 2, at, {**rule, "format": ground})
