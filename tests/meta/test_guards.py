@@ -12,7 +12,8 @@ from tools.guards import ROOT, check_home, guards
 def test_a_guard_line_stands_once_and_its_tests_are_there(guard):
     broken = guard.broken_text(ROOT)
 
-    ast.parse(broken)
+    if guard.file.endswith(".py"):  # others are read by the browser
+        ast.parse(broken)
     assert guard.line != guard.broken
     for one in guard.tests:
         path, *names = one.split("::")
