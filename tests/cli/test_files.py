@@ -56,6 +56,26 @@ def test_a_refusal_has_its_reason_and_hints(tmp_path, capsys):
     assert "not_found" in capsys.readouterr().err
 
 
+@pytest.mark.rule("S4.15")
+@pytest.mark.parametrize(
+    ("words", "then"),
+    [
+        (["read", "book.xlsx", "--sheet", "Plam"], "did you mean: Plan"),
+        (["read", "book.xlsx", "--sheet", "Plan", "--range", "ZZZ"], "there is: A1:B2"),
+        (["query", "book.xlsx", "SELECT * FROM 'x.csv'"], "the table is called: data"),
+    ],
+)
+def test_what_a_refusal_offers_is_said_to_be_what_it_is(tmp_path, capsys, monkeypatch, words, then):
+    monkeypatch.chdir(tmp_path)
+    with xlsxwriter.Workbook("book.xlsx") as book:
+        plan = book.add_worksheet("Plan")
+        for row, values in enumerate([("Region", "Sum"), ("North", 7)]):
+            plan.write_row(row, 0, values)
+
+    assert main(["file", *words, "--home", str(tmp_path / "home")]) == 1
+    assert f"  {then}\n" in capsys.readouterr().err
+
+
 @pytest.mark.rule("F2.5", "S3.1")
 def test_the_size_of_files_is_what_the_home_allows(tmp_path, capsys):
     home, path = tmp_path / "home", tmp_path / "a.txt"

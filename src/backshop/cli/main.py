@@ -86,8 +86,19 @@ SETTINGS = {  # where `open_settings` leads, by the code of the error
 }
 _MODES = frozenset(("chat_only", "discard_draft", "restore_published"))  # of a rewind (W15)
 _NAMES = frozenset(  # reasons whose hints are names that may have been meant
-    ("bad_setting", "not_found", "unknown_command", "unknown_model", "unknown_provider")
+    (
+        "bad_setting",
+        "not_found",
+        "unknown_command",
+        "unknown_model",
+        "unknown_provider",
+        "unknown_sheet",
+    )
 )
+_LEADS = {  # what hints of other reasons are, where they are no sentences
+    "bad_range": "there is",
+    "sql_forbidden_table": "the table is called",
+}
 NEXT = {  # what helps, by the reason of an error that offers no action
     "no_draft": "`backshop send BENCH TEXT` lets the agent begin one",
     "bad_category": "`backshop context list BENCH` names them",
@@ -200,7 +211,7 @@ def _report(error: Exception, state: Door) -> None:
         click.echo("  detail: " + "\n    ".join(lines), err=True)
     if hints := details.get("hints"):
         are_names = details.get("reason") in _NAMES and not any("`" in str(one) for one in hints)
-        lead = "did you mean" if are_names else "hint"
+        lead = "did you mean" if are_names else _LEADS.get(details.get("reason"), "hint")
         click.echo(f"  {lead}: " + "; ".join(clean(str(hint)) for hint in hints), err=True)
     if choices := details.get("choices"):
         if "keep_theirs" in choices:
