@@ -444,6 +444,33 @@ def test_what_is_not_copied_out_is_told_in_words(tmp_path, capsys):
     assert "no path of a file in a workbench" in told
 
 
+@pytest.mark.rule("S4.2", "R5.9")
+@pytest.mark.parametrize("words", [["session", "list"], ["run", "list"]])
+def test_a_list_that_is_filtered_says_that_nothing_is_like_that(tmp_path, capsys, words):
+    home = ["--home", str(tmp_path / "home")]
+    main(["run", "start", "wr.change_review", *home])
+    capsys.readouterr()
+
+    assert main([*words, "--status", "complete", *home]) == 0
+    assert "is like that" in capsys.readouterr().out
+    assert main([*words, "--status", "nope", *home]) == 2
+    assert "'in_progress', 'blocked', 'dormant'" in capsys.readouterr().err
+
+
+@pytest.mark.rule("B5.3")
+def test_the_list_with_the_trash_says_what_is_in_it(tmp_path, capsys):
+    home = ["--home", str(tmp_path / "home")]
+    for name in ("Kept", "Gone"):
+        main(["bench", "create", name, *home])
+    main(["bench", "delete", "Gone", "--yes", *home])
+    capsys.readouterr()
+
+    assert main(["bench", "list", "--trash", *home]) == 0
+    lines = {line.split()[1]: line for line in capsys.readouterr().out.splitlines()}
+    assert lines["Gone"].endswith("in the trash")
+    assert "trash" not in lines["Kept"]
+
+
 @pytest.mark.rule("S4.18")
 def test_a_place_that_is_taken_is_named_with_what_to_do(tmp_path, capsys):
     (tmp_path / "home").mkdir()

@@ -86,6 +86,9 @@ ENDED = {  # turns and writes that did not come to their end
     "apply_failed": "The changes could not be applied",
 }
 
+RUN_STATES = ("in_progress", "blocked", "dormant", "complete", "complete_with_gaps", "unknown")
+"""The states by which runs and sessions are found (R5.9); `unknown` is one nobody can tell."""
+
 
 def record_line(
     kind: str, data: Mapping[str, Any], models: Mapping[str, str] | None = None

@@ -489,12 +489,13 @@ def _benches(found: BenchList) -> str:
             str(one.file_count),
             "Draft waits" if one.has_draft else "",
             one.health if one.health != "ok" else "",
+            "" if one.deleted_at is None else "in the trash",
         )
         for one in found.workbenches
     ]
     if not rows:
         return "no workbenches yet; `backshop bench create NAME` makes one"
-    return table(rows, ("id", "name", "files", "", ""))
+    return table(rows, ("id", "name", "files", "", "", ""))
 
 
 NOT_ADDED = {  # why a file was not taken, for people (B6.7)

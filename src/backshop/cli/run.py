@@ -14,6 +14,7 @@ from backshop.base.acting import acting
 from backshop.base.canon import parse
 from backshop.base.codec import decode, encode
 from backshop.base.errors import BackshopError, ValidationFailed
+from backshop.base.labels import RUN_STATES
 
 from .door import (
     Door,
@@ -244,7 +245,7 @@ def branch(door: Door, node_id: str, note: str | None) -> None:
 
 
 @run.command("list")
-@click.option("--status", help="Only runs in this state.")
+@click.option("--status", type=click.Choice(RUN_STATES), help="Only runs in this state.")
 @click.option("--workflow", "workflow_id", help="Only runs of this workflow.")
 @click.option("--workspace", help="Only runs in this workspace, by its name.")
 @click.option("--agent", help="Only runs where this agent acted last, as `mcp:NAME`.")
@@ -275,7 +276,10 @@ def list_(
         query=query,
         limit=limit,
     )
-    door.ask(Studio.runs_list, decode(requests.RunsList, request), _runs)
+    is_filtered = bool(status or workflow_id or workspace or agent or at_work or query)
+    none = "no run is like that" if is_filtered else "no runs yet"
+    wish = decode(requests.RunsList, request)
+    door.ask(Studio.runs_list, wish, lambda found: _runs(found) if found.runs else none)
 
 
 @run.command()
@@ -464,8 +468,6 @@ def _json(value: object) -> str:
 
 
 def _runs(found: runs_view.RunsFound) -> str:
-    if not found.runs:
-        return "no runs"
     rows = [
         (one.resume_ref, one.status, one.agent or "", one.last_activity, one_line(one.title or ""))
         for one in found.runs

@@ -12,6 +12,7 @@ import click
 
 from backshop.base.codec import decode
 from backshop.base.command import Nothing
+from backshop.base.labels import RUN_STATES
 
 from .door import (
     Door,
@@ -50,7 +51,7 @@ def session() -> None:
 
 
 @session.command("list")
-@click.option("--status", help="Only sessions in this state.")
+@click.option("--status", type=click.Choice(RUN_STATES), help="Only sessions in this state.")
 @click.option("--workflow", "workflow_id", help="Only sessions with a run of this workflow.")
 @click.option("--query", help="Words of title, workflow or resume ref.")
 @click.option("--limit", default=50, show_default=True)
@@ -62,7 +63,9 @@ def list_(
     from backshop.rails import SessionsList, Studio  # loaded when needed (S2.4)
 
     request = given(status=status, workflowId=workflow_id, query=query, limit=limit)
-    door.ask(Studio.sessions_list, decode(SessionsList, request), _sessions)
+    none = "no session is like that" if status or workflow_id or query else "no sessions yet"
+    wish = decode(SessionsList, request)
+    door.ask(Studio.sessions_list, wish, lambda found: _sessions(found) if found.sessions else none)
 
 
 @session.command("show")
@@ -211,8 +214,6 @@ def rotate_keys(door: Door) -> None:
 
 
 def _sessions(found: studio_answers.SessionsListed) -> str:
-    if not found.sessions:
-        return "no sessions yet"
     rows = [
         (
             one.session_id,

@@ -13,6 +13,7 @@ from starlette.responses import Response
 from backshop.app import Server, servers
 from backshop.base.codec import decode, encode
 from backshop.base.errors import NotFound, ValidationFailed
+from backshop.base.labels import RUN_STATES
 from backshop.base.limits import AGENT_AT_WORK_MINUTES
 from backshop.rails import (
     PRESETS,
@@ -39,7 +40,6 @@ from .kit import Page, Redirect, Visit, number, route, safe_path, told, tried
 PAGE_SIZE = 100
 WAITS_SHOWN, WAITS_MOST = 20, 500  # of what waits at once; one takes about 2 KB
 GRAPH_NODES = 200  # of a long run drawn at once
-STATUSES = ("in_progress", "blocked", "dormant", "complete", "complete_with_gaps", "unknown")
 HEALTHS = ("healthy", "corrupt_tail", "corrupt_head", "unknown_version")
 FILTERS = {"q": "query", "workflow": "workflowId", "branch": "branch", "workspace": "workspace"}
 RUN_FILTERS = {"q": "query", "workflow": "workflowId", "workspace": "workspace", "agent": "agent"}
@@ -92,8 +92,8 @@ def _front(visit: Visit) -> dict[str, Any]:
     }
     if query.get("when") in PERIODS:
         asked["withinHours"] = int(query["when"])
-    is_filtered = bool(asked) or query.get("status") in STATUSES
-    if query.get("status") in STATUSES:
+    is_filtered = bool(asked) or query.get("status") in RUN_STATES
+    if query.get("status") in RUN_STATES:
         asked["status"] = query["status"]
     if query.get("cursor", "").isdecimal():
         asked["cursor"] = query["cursor"]
@@ -138,14 +138,14 @@ def _states(
 ) -> list[dict[str, object]]:
     """Return the states there are with their counts, each as an address that keeps the rest."""
     rows = [("", "all", sum(counts.values()))]
-    rows += [(one, WORDS.get(one, one), counts[one]) for one in STATUSES if counts.get(one)]
-    if chosen in STATUSES and not counts.get(chosen):
+    rows += [(one, WORDS.get(one, one), counts[one]) for one in RUN_STATES if counts.get(one)]
+    if chosen in RUN_STATES and not counts.get(chosen):
         rows.append((chosen, WORDS.get(chosen, chosen), 0))
     return [
         {
             "words": words,
             "count": count,
-            "is_chosen": name == (chosen if chosen in STATUSES else ""),
+            "is_chosen": name == (chosen if chosen in RUN_STATES else ""),
             "href": f"/studio?{urlencode({**other, **({'status': name} if name else {})})}",
         }
         for name, words, count in rows
@@ -170,7 +170,7 @@ def _listed(visit: Visit) -> dict[str, Any]:
     asked: dict[str, object] = {
         field: query[name] for name, field in FILTERS.items() if query.get(name, "").strip()
     }
-    if query.get("status") in STATUSES:
+    if query.get("status") in RUN_STATES:
         asked["status"] = query["status"]
     if query.get("health") in HEALTHS:
         asked["health"] = query["health"]
@@ -188,7 +188,7 @@ def _listed(visit: Visit) -> dict[str, Any]:
         "groups": sorted(groups.items(), key=lambda one: (one[0] == "", one[0])),
         "is_filtered": bool(set(asked) - {"cursor"}),
         "filters": {name: query.get(name, "") for name in (*FILTERS, "status", "health")},
-        "statuses": STATUSES,
+        "statuses": RUN_STATES,
         "healths": HEALTHS,
         "next_page": f"/studio/sessions?{urlencode({**kept, 'cursor': following})}"
         if following
