@@ -33,3 +33,20 @@ def test_a_chart_is_told_where_it_stands(tmp_path):
     assert (shape["x"], shape["y"], shape["width"], shape["height"]) == (72, 144, 360, 216)
     texts = [run["text"] for paragraph in shape["paragraphs"] for run in paragraph["runs"]]
     assert texts == ["[chart: pie; Sales; East, West]"]
+
+
+@pytest.mark.needs("browser")
+@pytest.mark.rule("U8.6")
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1024, 768)])
+def test_a_slide_is_in_sight_whole_in_its_viewer(served, new_page, tmp_path, width, height):
+    deck = Presentation()  # 4:3
+    deck.slides.add_slide(deck.slide_layouts[0])
+    deck.save(str(tmp_path / "d.pptx"))
+    bench = served.bench("Slide", {"d.pptx": (tmp_path / "d.pptx").read_bytes()})
+    size = {"width": width, "height": height}
+    page = new_page(f"/bench/{bench}/file/d.pptx", viewport=size)
+    page.locator(".desk .drawing").wait_for()
+    box = page.locator(".desk .drawing").bounding_box()
+
+    assert box["y"] + box["height"] < height
+    assert box["width"] > 600
