@@ -13,7 +13,9 @@ from tests.bench.conftest import AGENT
 
 from backshop.app import Backshop
 from backshop.base.errors import BackshopError
+from backshop.base.tree import EMPTY
 from backshop.bench import Put
+from backshop.bench.repository import stream_of
 
 ANSWER_S = 120
 Files = dict[str, str]
@@ -32,6 +34,8 @@ class Look:
     checkpoints: list[tuple[str, str, Files]]
     sizes: dict[str, int]
     total_bytes: int
+    unpinned: set[str]
+    """Trees that are pinned and not needed, or needed and not pinned."""
 
 
 class Program(Protocol):
@@ -77,6 +81,7 @@ class Here:
         desk = self._shop.benches.desk
         state = desk.state(bench_id)
         draft = state.draft
+        pinned = {pin.ref for pin in desk.store.pins(stream_of(bench_id)) if pin.kind == "tree"}
 
         def files(tree_id: Any) -> Files:
             entries = desk.entries(tree_id).items()
@@ -92,6 +97,7 @@ class Here:
             checkpoints=[(c.checkpoint_id, c.reason, files(c.tree)) for c in state.checkpoints],
             sizes={path: record.size for path, record in state.files.records.items()},
             total_bytes=state.files.total_bytes,
+            unpinned={*pinned} ^ {*(state.roots() - {EMPTY})},
         )
 
     def restart(self) -> None:

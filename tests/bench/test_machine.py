@@ -576,6 +576,7 @@ class BenchMachine(RuleBasedStateMachine):
             assert seen.generation == model.generation
             assert seen.draft == model.draft
             assert seen.checkpoints == model.checkpoints
+            assert seen.unpinned == set()
             sizes = {path: len(text) for path, text in model.published.items()}
             assert (seen.sizes, seen.total_bytes) == (sizes, sum(sizes.values()))
 
