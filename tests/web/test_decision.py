@@ -320,6 +320,10 @@ def test_a_discarded_draft_comes_back_from_its_line_in_the_talk(served, new_page
     page.goto(f"{served.address}/bench/{bench}?stay=1")
     page.get_by_text("The discarded Draft is back").wait_for()
     assert line.count() == 0  # what came back is not offered again
+    served.call("DraftDiscard", workbench_id=bench)
+    page.goto(f"{served.address}/bench/{bench}?stay=1")
+    told = page.get_by_text("Draft discarded; Published is as it was")
+    assert (told.count(), line.get_by_role("button", name="Undo").count()) == (2, 1)
 
 
 @pytest.mark.rule("U4.45")

@@ -137,6 +137,8 @@ class DraftState:
     last_round: RoundInfo | None = None
     discarded_draft_id: str | None = None
     """The Draft that was thrown away last, while `DraftBringBack` can bring it back (B9.17)."""
+    discarded_message_id: str | None = None
+    """The line of the conversation that tells of that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -261,7 +261,11 @@ def _apply_draft(state: BenchState, fact: DraftEvent, at_ms: int) -> BenchState:
             gone = state.draft
             is_empty = gone is None or gone.tree == gone.base_tree
             done = _closed(state, message_id, at_ms)
-            return replace(done, discarded=None if is_empty else gone, is_discarded_kept=kept)
+            return replace(
+                done,
+                discarded=None if is_empty else gone,
+                discarded_message_id=message_id if kept else None,
+            )
         case DraftBroughtBack():
             return _brought_back(state, fact, at_ms)
     assert_never(fact)

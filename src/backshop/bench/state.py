@@ -173,8 +173,8 @@ class BenchState:
     draft: Draft | None = None
     discarded: Draft | None = None
     """The Draft that was thrown away last, as long as nothing came of the files since (B9.17)."""
-    is_discarded_kept: bool = False
-    """Whether its contents are still pinned: who threw it away may have let go of them."""
+    discarded_message_id: ids.MessageId | None = None
+    """What tells of that, if its contents are still pinned: an earlier program let go of them."""
     conversation_head_id: ids.MessageId | None = None
     checkpoints: tuple[Checkpoint, ...] = ()
     revisions: Revisions = field(default_factory=Revisions)
@@ -224,7 +224,7 @@ class BenchState:
     @property
     def returnable(self) -> Draft | None:
         """The discarded Draft, if it can come back (B9.17)."""
-        return self.discarded if self.is_discarded_kept else None
+        return None if self.discarded_message_id is None else self.discarded
 
     def roots(self) -> set[ids.TreeId]:
         """Return every tree the bench can still come back to (B2.9)."""

@@ -296,8 +296,13 @@ def draft_state(desk: BenchRepository, state: BenchState) -> DraftState:
     """Say whether there is a Draft, how old, and whether others wrote into its folder."""
     draft = state.draft
     if draft is None or state.bench_id is None:
-        gone = None if state.returnable is None else state.returnable.draft_id
-        return DraftState(has_draft=False, state="NO_DRAFT", discarded_draft_id=gone)
+        gone = state.returnable
+        return DraftState(
+            has_draft=False,
+            state="NO_DRAFT",
+            discarded_draft_id=None if gone is None else gone.draft_id,
+            discarded_message_id=None if gone is None else state.discarded_message_id,
+        )
     try:
         outside = desk.views.outside(state, "draft")
     except (*UNREADABLE, DiskFull, WriteFailed):

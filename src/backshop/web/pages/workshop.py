@@ -210,7 +210,7 @@ def transcript_context(
     used = _used(visit, {one.turn_id for one in page.messages if one.turn_id})
     last = next((one.message_id for one in reversed(page.messages) if _is_change(one)), None)
     newest = None if before else last  # of Published, as far as the conversation tells
-    gone = draft.discarded_draft_id
+    gone = draft.discarded_message_id
     return {
         "entries": [_entry(visit, one, names, used, newest, gone) for one in page.messages],
         "model_names": names,
@@ -305,8 +305,7 @@ def _entry(
     turn = used.get(message.turn_id or "") if is_over else None
     cost = used_line(turn) if turn is not None and turn.calls else None
     is_newest = message.message_id == newest
-    is_discard = message.event_kind == "draft_discarded"
-    comes_back = is_discard and gone is not None and message.metadata.get("draft_id") == gone
+    comes_back = gone is not None and message.message_id == gone
     about = [encode(message), cost, is_newest, comes_back]
     text = json.dumps(about, sort_keys=True, ensure_ascii=False)
     return Entry(
