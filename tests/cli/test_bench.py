@@ -131,6 +131,7 @@ def test_discarding_from_the_terminal_and_what_cannot_be_done(run, tmp_path):
     assert run("--json", "discard", "B")[0] == 1
     assert "+ a.txt" in run("review", "B")[1]
     assert f"undo: backshop draft undo {bench}" in run("discard", "B", "--yes")[1]
+    assert "comes back with `backshop draft undo`" in run("draft", "show", "B")[1]
     assert "the discarded Draft is back" in run("draft", "undo", "B")[1]
     assert "+ a.txt" in run("review", "B")[1]
     assert run("draft", "undo", "B")[0] == 1  # and nothing is left to take back

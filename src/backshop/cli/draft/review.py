@@ -287,7 +287,9 @@ def draft_show(door: Door, bench: str) -> None:
     """Say whether there is a Draft and how old it is."""
     found = ask(door, bench, Bench.draft_get_state, requests.BenchRequest)
     rows = [(name, str(value)) for name, value in encode(found).items()]
-    shown = table(rows, ("draft", "")) if found.has_draft else "there is no Draft"
+    back = "; the one discarded last comes back with `backshop draft undo`"
+    none = f"there is no Draft{back if found.discarded_draft_id else ''}"
+    shown = table(rows, ("draft", "")) if found.has_draft else none
     door.show(found, lambda _: shown)
 
 
