@@ -161,6 +161,29 @@ def test_what_a_write_says_of_a_sheet_can_be_looked_at(use, book):
     assert shown("'The plan'!A:A") == "'The plan'!A1:A13"
 
 
+@pytest.mark.rule("F43.72")
+def test_lines_that_a_picture_of_cells_does_not_show_are_named(use, book):
+    sizes = [
+        {
+            "op": "set_row_heights",
+            "sheet": "The plan",
+            "rows": [{"row": n, "height": 0} for n in (3, 4, 9)],
+        },
+        {
+            "op": "set_column_widths",
+            "sheet": "The plan",
+            "columns": [{"column": "B", "width": 0}],
+        },
+    ]
+    use("xlsx_operations", path="book.xlsx", operations=sizes)
+
+    seen = use("view_page", path="book.xlsx", place="'The plan'!A1:C6").value
+    below = use("view_page", path="book.xlsx", place="'The plan'!C10:C13").value
+
+    assert seen["missing"][:2] == ["rows 3-4 hidden in the file", "column B hidden in the file"]
+    assert below["missing"] == []
+
+
 @pytest.mark.rule("W26.1", "W8.3")
 def test_a_place_that_no_sheet_has_is_refused_with_places_of_the_workbook(use, book):
     wrong = use("view_page", path="book.xlsx", place="The plan!Chart 7")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from backshop.formats.package.guard import Element
 
-from ..syntax.address import MAX_COL
+from ..syntax.address import MAX_COL, column_name
 from .sheet_xml import SheetXml, attributes
 from .workbook import child, children, truth
 
+_NAMED = 5  # runs of lines that are named; of the others how many lines they have
 _HIDDEN_ROW = re.compile(rb"<(?:[\w.\-]+:)?row\s[^>]*?\bhidden\s*=")
 
 
@@ -48,3 +49,25 @@ def spans(lines: Iterable[int], called: Callable[[int], str] = str) -> list[tupl
         (called(first) if first == last else f"{called(first)}-{called(last)}", last - first + 1)
         for first, last in runs
     ]
+
+
+def turned_words(rows: Mapping[int, bool], columns: Mapping[int, bool]) -> list[str]:
+    """Return which lines were hidden or shown: `row 8 hidden`, `columns B-D, F shown`."""
+    found = []
+    for is_hidden in (True, False):
+        numbers = sorted(line for line, turned in rows.items() if turned == is_hidden)
+        letters = sorted(line for line, turned in columns.items() if turned == is_hidden)
+        verb = "hidden" if is_hidden else "shown"
+        if numbers:
+            found.append(f"{_named('row', numbers)} {verb}")
+        if letters:
+            found.append(f"{_named('column', letters)} {verb}")
+    return found
+
+
+def _named(what: str, lines: Sequence[int]) -> str:
+    runs = spans(lines, column_name if what == "column" else str)
+    shown = runs[:_NAMED]
+    more = len(lines) - sum(count for _, count in shown)
+    rest = f" and {more} more" if more else ""
+    return f"{what}{'s'[: len(lines) != 1]} {', '.join(name for name, _ in shown)}{rest}"

@@ -13,7 +13,11 @@ from backshop.formats.canvas.viewed import shown
 from backshop.formats.errors import fail
 from backshop.formats.place import spelled
 from backshop.formats.protocol import JsonObject, Source
+from backshop.formats.warning import Warnings
 
+from ..book.extent import opened
+from ..book.hidden_line import hidden_columns, hidden_rows, turned_words
+from ..read import choose_sheet
 from ..syntax.address import Area, parse_area
 from .sheet_page import SheetPage, Window, sheet_page
 
@@ -71,8 +75,20 @@ def view_sheet(source: Source, sheet: str | None, range: str | None) -> tuple[by
     rows, columns = page.used
     used = str(Area(1, 1, rows, columns)) if rows and columns else None
     about: JsonObject = {"shown": place, "sheet": page.sheet, "range": cells, "used_range": used}
-    missing = [*page.canvas.missing, *_cut(range, whole, page, window)]
+    missing = [*_hidden(source, page), *page.canvas.missing, *_cut(range, whole, page, window)]
     return image, {**about, "sheets": list(page.sheets), **facts, "missing": missing}
+
+
+def _hidden(source: Source, page: SheetPage) -> list[str]:
+    """Say which lines among those shown nobody sees: their numbers are not in the picture."""
+    book = opened(source).book
+    xml = book.xml(choose_sheet(book, page.sheet, Warnings()))
+    if xml is None or page.area is None:
+        return []
+    area = page.area
+    rows = dict.fromkeys((one for one in hidden_rows(xml) if area.row1 <= one <= area.row2), True)
+    columns = (one for one in hidden_columns(xml.frame()) if area.col1 <= one <= area.col2)
+    return [f"{one} in the file" for one in turned_words(rows, dict.fromkeys(columns, True))]
 
 
 def _cut(asked: str | None, whole: SheetPage, page: SheetPage, window: Window) -> Iterator[str]:

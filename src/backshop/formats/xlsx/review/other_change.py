@@ -18,6 +18,7 @@ from ..alignment.column_run import ColumnDifference, column_runs, differing_colu
 from ..alignment.line_run import Lines, SheetLines
 from ..annotation.annotation_diff import AnnotationDiff
 from ..book import number_format
+from ..book.hidden_line import turned_words
 from ..book.sheet_xml import SheetXml, attributes, row_pairs
 from ..book.workbook import Book, child, children, local, truth
 from ..drawing.drawing_diff import DrawingChanges, chart_words
@@ -29,7 +30,7 @@ from ..style.look import Looks
 from ..style.rule_look import rule_words
 from ..syntax.formula import quote_sheet
 from .aligned import aligned
-from .hidden_line import differs_besides, turned_columns, turned_words
+from .hidden_line import differs_besides, turned_columns
 from .table_change import changed_words, whole_words
 
 _SHARED = ("worksheet", "styles", "sharedStrings", "theme")
