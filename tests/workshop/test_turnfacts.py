@@ -14,7 +14,7 @@ from backshop.base.ids import MessageId, TurnId
 from backshop.workshop import TurnFacts, evidence, mention, told
 from backshop.workshop.answers import facts_of
 from backshop.workshop.conversation import events, fold, turn_facts
-from backshop.workshop.conversation.change_count import Counted, counted
+from backshop.workshop.conversation.change_count import Counted, changes_said, counted
 from backshop.workshop.conversation.state import WorkshopState
 from backshop.workshop.conversation.turn_facts import (
     EditDropped,
@@ -538,6 +538,13 @@ def test_counts_of_an_effect_report_are_by_kind_and_true_where_its_list_is_cut(
     report = {"changed": listed, "totals": {"changed": total}}
 
     assert [(one.what, one.count) for one in counted(report)] == expected
+
+
+@pytest.mark.rule("W11.20")
+def test_a_sort_is_said_in_words_that_are_right_for_one():
+    order = {"kind": "rows", "where": "Q1!A2:F26", "aspect": "order"}
+
+    assert changes_said(counted({"changed": [order]})) == ["1 row order change"]
 
 
 @pytest.mark.rule("W11.20", "U4.48")

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+_CALLED = {"rows": "row order"}
+"""What changes are called that are not named like the thing that changed."""
 _LINES = re.compile(r"lines (\d+)-(\d+)")
 
 
@@ -71,6 +73,12 @@ def _by_kind(counts: Counter[str]) -> tuple[Counted, ...]:
 def changes_said(counts: Iterable[Counted]) -> list[str]:
     """Return counted changes in words: `51 cell changes`, `1 change`."""
     return [
-        " ".join((str(one.count), *one.what.split(), f"change{'s'[: one.count != 1]}"))
+        " ".join(
+            (
+                str(one.count),
+                *_CALLED.get(one.what, one.what).split(),
+                f"change{'s'[: one.count != 1]}",
+            )
+        )
         for one in counts
     ]
