@@ -340,7 +340,7 @@ _PURPOSES: Mapping[str, Mapping[str, str]] = {
         "insert_paragraphs": "copy_format: look like the neighbour",
         "replace_section": "what follows the heading; the heading stays",
         "delete_paragraphs": "body blocks, tables too",
-        "replace_text": "everywhere, formats stay",
+        "replace_text": "everywhere but in comments, formats stay",
         "append_table": "at the end or the anchor; header: first row is one",
         "set_table_cells": "",
         "add_table_rows": "look like the row above",
