@@ -14,6 +14,7 @@ import xlsxwriter
 from backshop.formats import xlsx
 
 from .books import source
+from .drawn import parts, rewrite
 
 DAYS = [datetime.date(2024, month, 15) for month in (1, 2, 3)]
 
@@ -136,3 +137,26 @@ def test_columns_stand_where_the_axis_crosses(tmp_path):
     found = re.findall(r'y="([\d.]+)" width="[\d.]+" height="([\d.]+)" fill="#123456"', svg)
     (first, _), (last, tall) = [tuple(map(float, one)) for one in found]  # 10 and 30
     assert first == pytest.approx(last + tall, abs=0.05)
+
+
+@pytest.mark.rule("F43.11")
+def test_slices_of_a_pie_stand_out_as_far_as_the_file_says(tmp_path):
+    def tips(svg):
+        return set(re.findall(r"L ([\d.]+ [\d.]+) Z", svg))
+
+    assert len(tips(drawn(tmp_path, "pie", [{}])["svg"])) == 1
+    path = tmp_path / "pie.xlsx"
+    held, part = parts(path), "xl/charts/chart1.xml"
+    held[part] = held[part].replace(b"<c:cat>", b'<c:explosion val="40"/><c:cat>', 1)
+    rewrite(path, held)
+    assert len(tips(xlsx.draw_sheet(source(path))["svg"])) == 2  # of a third there is no value
+
+
+@pytest.mark.rule("F43.11")
+def test_a_title_that_says_nothing_is_the_usual_one(tmp_path):
+    drawn(tmp_path, "column", [{}, {}])
+    path = tmp_path / "column.xlsx"
+    held, part = parts(path), "xl/charts/chart1.xml"
+    held[part] = held[part].replace(b"<c:chart>", b"<c:chart><c:title><c:layout/></c:title>", 1)
+    rewrite(path, held)
+    assert "Chart Title" in words(xlsx.draw_sheet(source(path)))

@@ -54,6 +54,7 @@ _BESIDE = {
     "dropLines": "lines down to the axis",
     "serLines": "lines between the parts of stacks",
 }
+_USUAL_TITLE = "Chart Title"  # what programs show of a title that says nothing
 _FILLS = ("gradFill", "pattFill", "blipFill")
 
 
@@ -148,7 +149,9 @@ def _own_title(chart: Element | None, plots: tuple[Plot, ...]) -> str | None:
     is_wanted = child(chart, "title") is not None or (
         chart is not None and not is_on(chart, "autoTitleDeleted")
     )
-    return series[0].name if is_wanted and len(series) == 1 and series[0].name else None
+    if len(series) == 1:
+        return series[0].name or None if is_wanted else None
+    return _USUAL_TITLE if child(chart, "title") is not None else None
 
 
 def _plot(group: Element, look: Look, *, is_second: bool, count: int) -> Plot:
@@ -194,6 +197,8 @@ def _series(
         color=color,
         point_colors=tuple(_point_colors(ser, look.theme)),
         hollow=frozenset(_hollow(ser)),
+        pulled=_pulled(ser),
+        point_pulled=tuple(_points_pulled(ser)),
         border=None if is_line else _border(line, look.theme),
         line_width=_line_width(line, _SCATTER_PX if kind == "scatter" else _LINE_PX),
         dash=_dash(line),
@@ -245,6 +250,18 @@ def _point_colors(ser: Element, theme: Theme) -> Iterator[tuple[int, str]]:
         at, color = value(point, "idx") or "", solid_fill(child(point, "spPr"), theme)
         if at.isdigit() and len(at) < 6 and color is not None:
             yield int(at), color
+
+
+def _pulled(holder: Element) -> float:
+    """Return how far slices stand out, in parts of the radius."""
+    return min(max(_number(value(holder, "explosion"), 0.0) / 100, 0.0), 4.0)
+
+
+def _points_pulled(ser: Element) -> Iterator[tuple[int, float]]:
+    for point in ser.findall(c("dPt")):
+        at = value(point, "idx") or ""
+        if at.isdigit() and len(at) < 6 and child(point, "explosion") is not None:
+            yield int(at), _pulled(point)
 
 
 def _hollow(ser: Element) -> Iterator[int]:

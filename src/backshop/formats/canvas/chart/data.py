@@ -57,6 +57,8 @@ class Series:
     is_filled: bool = True
     hollow: frozenset[int] = frozenset()  # points that are not filled though the series is
     border: Stroke | None = None  # around columns, areas and slices
+    pulled: float = 0.0  # how far slices stand out, in parts of the radius
+    point_pulled: tuple[tuple[int, float], ...] = ()
     marker: str | None = None  # circle, square, diamond, triangle; None: no marks
     is_smooth: bool = False
     labels: Labels | None = None
@@ -64,6 +66,10 @@ class Series:
     label_cells: tuple[str, ...] = ()
     code: str = "General"
     x_code: str = "General"
+
+    def pulled_at(self, at: int) -> float:
+        """How far one slice stands out."""
+        return dict(self.point_pulled).get(at, self.pulled)
 
     def is_filled_at(self, at: int) -> bool:
         """Whether one point is filled."""

@@ -22,11 +22,18 @@ def pies(data: ChartData, plot: Plot, rect: Rect, show: Show) -> Iterator[Figure
     radius = max(
         4.0, min(rect.width, rect.height) / 2 - (Lettering.of(data).height + 6) * has_outer
     )
+    outer = plot.series[-1:] if plot.kind == "doughnut" else rings
+    radius /= 1 + max((_furthest(series) for series in outer), default=0.0)
     inner = radius * plot.hole if plot.kind == "doughnut" else 0.0
     thick = (radius - inner) / max(1, len(rings))
     for number, series in enumerate(rings):
         near = inner + number * thick
-        yield from _ring(data, plot, series, rect, (near, near + thick), show)
+        is_outer = series is rings[-1]
+        yield from _ring(data, plot, series, rect, (near, near + thick), show, is_outer=is_outer)
+
+
+def _furthest(series: Series) -> float:
+    return max((series.pulled, *(far for _, far in series.point_pulled)))
 
 
 def _ring(
@@ -36,8 +43,10 @@ def _ring(
     room: Rect,
     radii: tuple[float, float],
     show: Show,
+    *,
+    is_outer: bool,
 ) -> Iterator[Figure]:
-    middle = (room.x + room.width / 2, room.y + room.height / 2)
+    center = (room.x + room.width / 2, room.y + room.height / 2)
     values = [abs(value or 0.0) for value in series.values[:_MOST]]
     whole = sum(values)
     turn = plot.first_angle
@@ -45,6 +54,8 @@ def _ring(
     for at, value in enumerate(values):
         share = value / whole if whole else 0.0
         color = slice_color(data, plot, series, at)
+        far = series.pulled_at(at) * radii[1] if is_outer else 0.0
+        middle = _at(center, far, turn + 180 * share)
         if share:
             fill = color if series.is_filled_at(at) else None
             yield _slice(middle, radii, turn, 360 * share, fill, series.border or _BETWEEN)
