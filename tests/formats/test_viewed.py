@@ -78,6 +78,19 @@ def test_a_sheet_is_shown_with_its_chart_and_says_where_it_stands(formats, tmp_p
     assert reds(image.crop((0, 0, left, image.height))) == 0
 
 
+@pytest.mark.rule("F43.5", "F43.70")
+@pytest.mark.parametrize(
+    ("text", "is_told"),
+    [("שלום", True), ("日本", True), ("Grüße → Ωж €", True), ("Grüße Ωж €", False)],
+)
+def test_letters_that_are_boxes_are_said_not_to_be_so_in_the_file(formats, tmp_path, text, is_told):
+    path = tmp_path / "a.xlsx"
+    with xlsxwriter.Workbook(str(path)) as made:
+        made.add_worksheet("S").write("A1", text)
+    view = formats.view_page(file_source(path))
+    assert any("empty boxes" in words for words in view.facts["missing"]) is is_told
+
+
 @pytest.mark.rule("F43.72")
 def test_a_long_sheet_is_shown_as_far_as_it_can_be_read(formats, tmp_path):
     source = file_source(book(tmp_path / "a.xlsx", 400))

@@ -10,11 +10,16 @@ from backshop.base import limits
 
 from ..errors import fail
 from ..protocol import Json, JsonObject
-from .figure import Canvas, Frame
+from .face import has_letter
+from .figure import Canvas, Figure, Frame, Group, Text
 from .raster import painted
 
 _LABEL_MAX_CHARS = 60
 _COLOURS = 256
+_BOXES = (
+    "letters other than Latin, Greek and Cyrillic ones, and some signs, are empty boxes in this "
+    "picture, not in the file"
+)
 _SMALLER = 0.8  # of each side, where a picture has too many bytes
 
 
@@ -53,7 +58,17 @@ def shown(canvas: Canvas) -> tuple[bytes, JsonObject]:
     places: list[Json] = [_told(one, scale) for one in canvas.frames[: limits.VIEWED_PLACES_MAX]]
     more = len(canvas.frames) - len(places)
     left_out: JsonObject = {"places_left_out": more} if more else {}
-    return data, {**facts, "places": places, **left_out, "missing": list(canvas.missing)}
+    unknown = [_BOXES] if any(map(_has_boxes, canvas.figures)) else []
+    return data, {**facts, "places": places, **left_out, "missing": [*unknown, *canvas.missing]}
+
+
+def _has_boxes(figure: Figure) -> bool:
+    """Whether letters stand there that no bundled face has, which are empty boxes (F43.5)."""
+    if isinstance(figure, Group):
+        return any(map(_has_boxes, figure.figures))
+    if not isinstance(figure, Text) or figure.text.isascii():
+        return False
+    return not all(has_letter(figure.face, letter) for letter in set(figure.text))
 
 
 def _told(frame: Frame, scale: float) -> JsonObject:

@@ -75,7 +75,9 @@ def view_sheet(source: Source, sheet: str | None, range: str | None) -> tuple[by
     rows, columns = page.used
     used = str(Area(1, 1, rows, columns)) if rows and columns else None
     about: JsonObject = {"shown": place, "sheet": page.sheet, "range": cells, "used_range": used}
-    missing = [*_hidden(source, page), *page.canvas.missing, *_cut(range, whole, page, window)]
+    told = facts["missing"]
+    assert isinstance(told, list)
+    missing = [*_hidden(source, page), *told, *_cut(range, whole, page, window)]
     return image, {**about, "sheets": list(page.sheets), **facts, "missing": missing}
 
 
