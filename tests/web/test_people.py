@@ -230,6 +230,25 @@ def test_the_streams_of_somebody_who_is_removed_end_and_are_refused(served, anna
     assert [one.status_code for one in again] == [401, 401]
 
 
+@pytest.mark.rule("U5.4", "U1.6", "T6.7")
+def test_a_name_that_cannot_be_used_is_said_beside_it_and_what_was_typed_stays(served):
+    bench = served.bench("For Cleo")
+    served.call("UserAdd", name="Cleo <b>")
+    wish = {"name": "Cleo <b>", "workbench_id": bench, "role": "write"}
+    with closing(served.client()) as client:
+        client.headers.update({"accept": "text/html", "origin": served.address})
+        added = client.post("/settings/people", data={"name": "Cleo <b>"})
+        invited = client.post("/settings/invitations", data=wish)
+
+    for answer in (added, invited):
+        assert answer.status_code == 422
+        assert "is here already" in answer.text
+        assert answer.text.count('value="Cleo &lt;b&gt;" autofocus') == 1
+        assert "shown now and never again" not in answer.text
+    assert f'<option value="{bench}" selected>For Cleo' in invited.text
+    assert '<option value="write" selected>' in invited.text
+
+
 @pytest.mark.needs("browser")
 @pytest.mark.rule("T6.4", "U1.3")
 @pytest.mark.parametrize("place", ["session", "run"])

@@ -165,6 +165,8 @@ def _people(visit: Visit, **shown: Any) -> Page:
         "invite_days": INVITE_DAYS,
         "is_here_alone": visit.site.door.loopback and not visit.site.door.public_url,
         "person_name": "",
+        "typed": {},
+        **dict.fromkeys(("person_error", "invite_error")),
         **shown,
     }
     return _tab(visit, "people", "PeopleChanged", context)
@@ -324,7 +326,10 @@ def add_person(visit: Visit) -> Page:
     """Let somebody in; their token is on this one page and kept nowhere (T6.4)."""
     require_owner(visit)
     name = str(visit.form.get("name") or "")
-    added = visit.ask(People.user_add, sharing.UserAdd(name=name))
+    added, error = tried(visit, People.user_add, sharing.UserAdd(name=name))
+    if error is not None:
+        shown = _people(visit, person_error=error, typed={"person": name})
+        return replace(shown, status=422)
     return _people(visit, person=added, person_name=name.strip())
 
 
@@ -334,7 +339,11 @@ def invite(visit: Visit) -> Page:
     name = str(visit.form.get("name") or "")
     bench_id = str(visit.form.get("workbench_id") or "") or None
     role = str(visit.form.get("role") or "") if bench_id else None
-    made = visit.ask(People.invite, UserInvite(name=name, workbench_id=bench_id, role=role))
+    wish = UserInvite(name=name, workbench_id=bench_id, role=role)
+    made, error = tried(visit, People.invite, wish)
+    if made is None:
+        typed = {"invite": name, "bench": bench_id, "role": role}
+        return replace(_people(visit, invite_error=error, typed=typed), status=422)
     path = f"{(visit.site.door.public_url or '').rstrip('/')}/join?token={made.token}"
     return _people(visit, invitation=made, invite_path=path, person_name=name.strip())
 
