@@ -332,6 +332,7 @@ def test_a_page_recovers_by_itself_when_the_server_is_killed_and_started_again(t
             shop.call("WorkshopSendUserMessage", {"workbench_id": bench, "text": "meanwhile"})
         with program(home, port):
             page.get_by_text("Reconnecting…").wait_for(state="hidden")
+            page.locator("#errors").get_by_text("did not answer then; it does now").wait_for()
             page.locator(".message.user").get_by_text("meanwhile").wait_for()
             page.get_by_role("button", name="Send").click()
             page.locator(".message.assistant.complete").get_by_text("half a thought").wait_for()

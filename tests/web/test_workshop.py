@@ -454,11 +454,13 @@ def test_a_paused_turn_is_resumed_on_the_page_while_its_draft_exists(served, new
     send(page, "Write two files")
     page.locator("#paused").get_by_text("1 of 2 items are done").wait_for(timeout=TURN_MS)
     offered = page.locator("#paused").get_by_role("button").all_inner_texts()
+    told = page.locator("#paused-text").inner_text().split("are done. ")[1]
     page.goto(f"{served.address}/bench/{bench}")  # and it still stands there later
     page.get_by_role("button", name="Resume").click()
     page.wait_for_url("**/review", timeout=TURN_MS)
 
     assert [text.strip() for text in offered] == ["Resume", "Regenerate"]
+    assert (told[0], told[-1]) == (told[0].upper(), ".")
     assert served.paths(bench) == {"a.txt", "b.txt", "c.txt"}
 
 

@@ -154,7 +154,7 @@ export function ask(title, body, choices) {
 export function errorBox(envelope, acts = {}) {
   const known = (envelope.actions || []).filter((action) => acts[action] || isReachable(ACTIONS[action]?.[1]));
   const told = explained(envelope);
-  return el("div", { class: told.calm ? "error calm" : "error", role: "alert", tabindex: "-1", "data-error": envelope.error_code || envelope.code },
+  return el("div", { class: told.calm ? "error calm" : "error", role: "alert", tabindex: "-1", "data-error": envelope.error_code || envelope.code, "data-gone": isOurs(envelope.message) },
     el("p", { class: "error-message" }, icon(told.calm ? "info" : "alert"), " ", visible(told.sentence)),
     told.then ? el("p", { class: "error-detail" }, visible(told.then)) : null,
     (envelope.hints || []).map((hint) => el("p", { class: "error-detail" }, visible(hint))),
@@ -174,14 +174,23 @@ export function explained({ error_code, code, reason, message = "", suggestion =
   const name = error_code || code || "";
   const [text, then] = (isOurs(message) ? null : SENTENCES[`${name}:${reason}`] ?? SENTENCES[name]) ?? ["", ""];
   const own = message || "The server cannot be reached";
-  return { sentence: text || `${own[0].toUpperCase()}${own.slice(1)}${/[.!?…]$/.test(own) ? "" : "."}`, then: then || suggestion, original: text ? message : "", calm: CALM.includes(name) };
+  return { sentence: text || asSentence(own), then: then || suggestion, original: text ? message : "", calm: CALM.includes(name) };
 }
+export const asSentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}${/[.!?…]$/.test(text) ? "" : "."}`;
 const isOurs = (message) => message === GONE; // it is Backshop that does not answer, no provider
 
 // What each action of an error is called, and the page it leads to if it leads to one (`words.py`).
 const ACTIONS = JSON.parse(document.body.dataset.actions || "{}");
 const isReachable = (page) => page && (document.body.dataset.bench || !page.includes("{bench}"));
 const leadsTo = (page) => page.replace("{bench}", document.body.dataset.bench).replace("{here}", encodeURIComponent(location.pathname));
+
+// Backshop answers again: what was refused meanwhile can be asked for once more, and the page says no longer that nobody is there.
+export function isBack() {
+  for (const one of $$(".error[data-gone]")) {
+    one.removeAttribute("data-gone");
+    $(".error-message", one).replaceChildren(icon("info"), " Backshop did not answer then; it does now.");
+  }
+}
 
 // Put an error box first into an element, in place of an older one, and take the focus there.
 export function showError(root, envelope, acts) {

@@ -5,7 +5,7 @@
 // A browser has few connections per host, and pages opened beside each other are many: a page takes
 // its connection when it is looked at, lets it go soon after it was hidden, and catches up by
 // position when it is looked at again.
-import { $ } from "./dom.js";
+import { $, isBack } from "./dom.js";
 import { remake } from "./live.js";
 import { knock, reach, unreachable } from "./rpc.js";
 
@@ -49,6 +49,7 @@ export function follow(about, handlers, { after = document.body.dataset.position
     clearTimeout(lost);
     lost = null;
     $("#connection").hidden = true;
+    isBack();
     document.documentElement.dataset.live = "yes";
   };
 

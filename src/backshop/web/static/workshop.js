@@ -1,5 +1,5 @@
 // The Workshop page: state decides what stands in the composer's place, events keep it true.
-import { $, $$, ask, clearError, el, load, loadInto, noteRefusal, on, say, showError, skeleton, toast } from "./dom.js";
+import { $, $$, ask, asSentence, clearError, el, load, loadInto, noteRefusal, on, say, showError, skeleton, toast } from "./dom.js";
 import { UNREACHABLE, call, post } from "./rpc.js";
 import { follow } from "./events.js";
 import { backs, hasArrived, ofBench, openDialog, refreshDraftBar } from "./page.js";
@@ -127,7 +127,7 @@ function showTurn(turn) {
 function pausedText(turn) {
   const done = turn.total_items > 1 ? `${turn.done_items} of ${turn.total_items} items are done. ` : "";
   if (turn.error?.code === "USER_CANCELED") return `The turn was stopped. ${done}It can go on where it stopped.`;
-  return `The turn is paused. ${done}${turn.error?.message ?? "It was interrupted and can go on where it stopped."}`;
+  return `The turn is paused. ${done}${asSentence(turn.error?.message ?? "It was interrupted and can go on where it stopped.")}`;
 }
 
 setInterval(() => {
