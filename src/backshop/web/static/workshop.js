@@ -55,7 +55,7 @@ let dropToast = () => {};
 
 // Whether nothing a person could use has the focus: what had it is gone, or a heading keeps its place meanwhile (U9.3).
 const isNowhere = (element) => !element?.matches("a[href], button, input, textarea, select, summary") || !element.getClientRects().length;
-let hasWritten = false; // the focus was in the composer when a turn took its place
+let hasWritten = false; // in the composer, until a turn took its place
 function show() {
   const turn = state.active_turn;
   const isBusy = Boolean(turn) || isBeginning;
@@ -68,13 +68,13 @@ function show() {
   $("#composer").hidden = isBusy || !state.can_send;
   if (wasHidden && !$("#composer").hidden) composer.grow(); // what is hidden has no height
   note.show(turn);
-  if (turn && hasWritten && isNowhere(document.activeElement)) note.focus(); // which stands in its place (W20.5)
+  if (turn && hasWritten && isNowhere(document.activeElement)) note.focus(); // W20.5
   if (turn) hasWritten = false;
   if (wasHidden && isNowhere(document.activeElement)) composer.focus(); // back to where somebody wrote
   const wasBlocked = isBlocked;
   isBlocked = !$("#draft-actions").hidden && !state.can_send;
   for (const one of $$("#draft-actions [data-can-send]")) one.hidden = (one.dataset.canSend === "yes") !== state.can_send;
-  const aloud = $("#draft-actions").dataset.blocked; // nothing for who has no composer
+  const aloud = $("#draft-actions").dataset.blocked;
   if (isBlocked && !wasBlocked && aloud) say(aloud, { assertive: true });
   if (turn) { showTurn(turn); if (!$("#work").childElementCount) refreshWork(); }
   else if (isBeginning) showBeginning();
