@@ -101,6 +101,29 @@ def test_a_row_without_a_height_has_room_for_the_letters_of_merged_cells(tmp_pat
     assert heights[3] == heights[4] == 20
 
 
+@pytest.mark.rule("F43.17", "F24.19")
+@pytest.mark.parametrize(
+    ("number", "value", "shown"),
+    [
+        (14, 45000, "3/15/2023"),
+        (22, 45000.75, "3/15/2023 18:00"),
+        (7, -1234.5, "($1,234.50)"),
+        (44, 1234.5, "$1,234.50"),
+        (41, 1234.5, "1,235"),
+        (31, 45000, "2023-03-15"),
+        (57, 45000, "2023-03-15"),
+    ],
+)
+def test_formats_that_a_file_has_by_number_alone_show_what_they_mean(
+    tmp_path, number, value, shown
+):
+    def fill(book, sheet):
+        sheet.set_column("A:A", 30)
+        sheet.write("A1", value, book.add_format({"num_format": number}))
+
+    assert shown in {text.strip().replace("$ ", "$") for text in texts(drawn(tmp_path, fill))}
+
+
 @pytest.mark.rule("F43.18")
 def test_text_runs_over_empty_cells_only_and_numbers_are_never_cut(tmp_path):
     long = "a text that is longer than its column"

@@ -54,7 +54,7 @@ def test_a_grid_shows_values_formulas_and_looks(tmp_path):
     assert (first[1]["value"], first[1]["type"], first[1]["display"]) == (
         "2024-03-01",
         "date",
-        "03-01-24",
+        "3/1/2024",
     )
     assert (second[0]["value"], second[0]["formula"]) == (2469, "=A1*2")
     assert (second[1]["value"], second[1]["type"]) == (True, "boolean")

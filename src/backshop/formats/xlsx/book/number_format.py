@@ -9,11 +9,25 @@ from functools import lru_cache
 GENERAL = "General"
 BUILTIN: dict[int, str] = {
     **{0: GENERAL, 1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 9: "0%", 10: "0.00%"},
-    **{11: "0.00E+00", 12: "# ?/?", 13: "# ??/??", 14: "mm-dd-yy", 15: "d-mmm-yy", 16: "d-mmm"},
+    **{11: "0.00E+00", 12: "# ?/?", 13: "# ??/??", 14: "m/d/yyyy", 15: "d-mmm-yy", 16: "d-mmm"},
     **{17: "mmm-yy", 18: "h:mm AM/PM", 19: "h:mm:ss AM/PM", 20: "h:mm", 21: "h:mm:ss"},
-    **{22: "m/d/yy h:mm", 37: "#,##0 ;(#,##0)", 38: "#,##0 ;[Red](#,##0)"},
+    **{22: "m/d/yyyy h:mm", 37: "#,##0 ;(#,##0)", 38: "#,##0 ;[Red](#,##0)"},
     **{39: "#,##0.00;(#,##0.00)", 40: "#,##0.00;[Red](#,##0.00)", 45: "mm:ss", 46: "[h]:mm:ss"},
     **{47: "mmss.0", 48: "##0.0E+0", 49: "@"},
+}
+_DAY, _DAY_AND_TIME = "yyyy-mm-dd", "yyyy-mm-dd h:mm"
+IMPLIED: dict[int, str] = {
+    # what files say by number alone, and programs show as their country does; never written
+    **BUILTIN,
+    **{5: "$#,##0_);($#,##0)", 6: "$#,##0_);[Red]($#,##0)"},
+    **{7: "$#,##0.00_);($#,##0.00)", 8: "$#,##0.00_);[Red]($#,##0.00)"},
+    **dict.fromkeys((*range(27, 32), 36, *range(50, 55), 57, 58), _DAY),
+    **{32: "h:mm", 33: "h:mm:ss", 34: _DAY_AND_TIME, 35: _DAY_AND_TIME},
+    **{55: _DAY_AND_TIME, 56: _DAY_AND_TIME},
+    41: '_(* #,##0_);_(* (#,##0);_(* "-"_);_(@_)',
+    42: '_($* #,##0_);_($* (#,##0);_($* "-"_);_(@_)',
+    43: '_(* #,##0.00_);_(* (#,##0.00);_(* "-"??_);_(@_)',
+    44: '_($* #,##0.00_);_($* (#,##0.00);_($* "-"??_);_(@_)',
 }
 DATE_IDS = frozenset([*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)])
 CUSTOM_FROM = 164  # ids below belong to Excel

@@ -207,7 +207,7 @@ class StyleSheet:
         for item in children(child(self.root, "numFmts"), "numFmt"):
             if item.get("numFmtId") == str(number):
                 return item.get("formatCode") or book_number_format.GENERAL
-        return book_number_format.BUILTIN.get(number, book_number_format.GENERAL)
+        return book_number_format.IMPLIED.get(number, book_number_format.GENERAL)
 
     def derive(self, base: int, look: Look) -> int:
         """Return the format that looks like `base` with `look` on top."""

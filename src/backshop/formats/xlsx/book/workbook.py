@@ -253,7 +253,7 @@ class Formats:
     """The number format of every cell style."""
 
     def __init__(self, root: etree._Element | None) -> None:
-        self.codes = dict(number_format.BUILTIN)
+        self.codes = dict(number_format.IMPLIED)
         for item in children(child(root, "numFmts"), "numFmt"):
             number = item.get("numFmtId") or ""
             if number.isdigit():

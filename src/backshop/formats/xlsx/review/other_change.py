@@ -418,7 +418,7 @@ def whole_formats(looks: Looks) -> list[str]:
         name: [part_diff.printed(item, {}) for item in looks.table(table)]
         for name, table in (("fontId", "fonts"), ("fillId", "fills"), ("borderId", "borders"))
     }
-    codes = {str(number): code for number, code in number_format.BUILTIN.items()}
+    codes = {str(number): code for number, code in number_format.IMPLIED.items()}
     codes |= {
         str(item.get("numFmtId")): item.get("formatCode") or "" for item in looks.table("numFmts")
     }
