@@ -23,6 +23,29 @@ def test_beside_a_card_that_is_deleted_the_next_one_has_the_focus(served, new_pa
 
     assert "First" in held or "Third" in held
 
+    page.route("**/rpc", lambda route: route.abort())
+    page.locator(".toast").get_by_role("button", name="Undo").click()
+    page.get_by_role("alert").filter(has_text="Backshop does not answer").wait_for()
+
+
+@pytest.mark.rule("U9.3", "U9.4", "U5.1")
+def test_a_card_that_comes_back_or_is_a_copy_has_the_focus_and_a_copy_is_told(served, new_page):
+    served.bench("Alone")
+    page = new_page("/")
+    page.get_by_label("Actions for Alone").click()
+    page.get_by_role("button", name="Delete").locator("visible=true").click()
+    page.locator(".toast").get_by_role("button", name="Undo").click()
+    page.locator("[data-bench-card] h2 a:focus").get_by_text("Alone").wait_for()
+    page.get_by_label("Actions for Alone").click()
+    page.get_by_role("button", name="Fork (files only)").locator("visible=true").click()
+    page.locator("[data-bench-card] h2 a:focus").get_by_text("(fork)").wait_for()
+    page.locator(".toast", has_text="A copy of “Alone” is made").get_by_role(
+        "button", name="Open"
+    ).click()
+    page.wait_for_url("**/bench/wb_*")
+
+    assert page.locator(".bench-name").inner_text() == "Alone (fork)"
+
 
 @pytest.mark.rule("U9.3")
 def test_a_button_that_works_has_the_focus_again_and_one_that_is_renewed_keeps_it(served, new_page):

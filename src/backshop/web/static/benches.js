@@ -12,9 +12,31 @@ on(document, "done", 'form[data-command="WorkbenchDelete"]', (event, form) => {
   card.remove();
   toast(`“${name}” is in the trash`, {
     seconds: 20,
-    actions: { Undo: async () => { await call("WorkbenchUndelete", { workbench_id }); location.reload(); } },
+    actions: { Undo: async () => {
+      try {
+        await call("WorkbenchUndelete", { workbench_id });
+        await show(workbench_id);
+      } catch (error) {
+        if (!error.envelope) throw error;
+        showError($("#main .page"), error.envelope);
+      }
+    } },
   });
 });
+
+on(document, "done", 'form[data-command="WorkbenchFork"]', async (event, form) => {
+  event.preventDefault();
+  const name = form.closest("[data-bench-card]").querySelector("h2").textContent.trim();
+  const { workbench_id } = event.detail;
+  await show(workbench_id);
+  toast(`A copy of “${name}” is made`, { actions: { Open: () => location.assign(`/bench/${workbench_id}`) } });
+});
+
+// The list as it is now; a card that came has the focus, where it is on this part of the list.
+async function show(workbench_id) {
+  await loadInto($("#bench-cards"), `/bench-cards${location.search}`);
+  $(`[data-bench-card="${CSS.escape(workbench_id)}"] h2 a`)?.focus();
+}
 
 on(document, "done", 'form[data-command="WorkbenchOpenFolder"]', (event) => {
   event.preventDefault();
