@@ -146,6 +146,29 @@ def test_news_that_comes_late_does_not_take_the_focus_from_what_was_answered(ser
     assert page.evaluate("document.activeElement.id") == "waits-heading"
 
 
+@pytest.mark.needs("browser")
+@pytest.mark.rule("U6.19", "U1.3")
+def test_what_can_be_filtered_by_grows_while_the_page_is_open_and_a_choice_stays(
+    served, ann, new_page
+):
+    ann.start("user.lease", goal="Before")
+    page = new_page("/studio")
+    page.locator("html[data-live]").wait_for()
+    page.get_by_label("Workflow").select_option("user.lease")
+    page.get_by_label("Search").fill("cellars")
+    with agent_acting("mcp:newcomer"):
+        ann.start("user.lease", goal="Count the cellars")
+    offered = page.get_by_label("Agent").locator("option", has_text="newcomer (1)")
+    offered.wait_for(state="attached")
+    kept = page.get_by_label("Workflow").input_value(), page.get_by_label("Search").input_value()
+    page.get_by_label("Agent").select_option("mcp:newcomer")
+    page.get_by_role("button", name="Filter").click()
+    page.wait_for_url("**agent=mcp%3Anewcomer**")
+
+    assert kept == ("user.lease", "cellars")
+    assert page.locator("#runs").get_by_role("row").count() == 2  # the head, and what fits
+
+
 @pytest.mark.rule("U6.13", "U4.9")
 def test_what_waits_reads_as_what_it_is_and_all_of_it_can_be_reached(served, ann):
     for number in range(22):

@@ -24,8 +24,18 @@ async function renewParts() {
   for (const part of $$("[data-part]", fresh)) {
     const place = document.getElementById(part.dataset.part);
     if (part.dataset.part === "waits") keepTyped(place, part);
-    if (place.innerHTML !== part.innerHTML) place.replaceChildren(...part.childNodes);
+    if (place.tagName === "SELECT") renewChoices(place, part);
+    else if (place.innerHTML !== part.innerHTML) place.replaceChildren(...part.childNodes);
   }
+}
+
+// What there is to filter by, with its counts; a list that somebody has in hand stays, and so does what they chose.
+function renewChoices(list, fresh) {
+  if (list.innerHTML === fresh.innerHTML || list === document.activeElement) return;
+  const { value } = list;
+  list.replaceChildren(...fresh.childNodes);
+  list.value = value;
+  if (list.selectedIndex < 0) list.selectedIndex = 0;
 }
 
 // What somebody is writing as an answer stays as it is while the list around it changes.
