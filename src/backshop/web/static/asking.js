@@ -1,7 +1,6 @@
 // Asking for changes of a Draft from its review; the turn is followed in the Workshop, which leads back here.
 import { $, clearError, on, showError } from "./dom.js";
 import { post } from "./rpc.js";
-import { allowSending } from "./consent.js";
 
 // Comments go with a wish for changes, and are enough for one; with a question none does (W24.2).
 export function commentsAlong(form, count = form.dataset.openComments) {
@@ -27,7 +26,10 @@ export function askForChanges(form, workbench_id) {
     });
     if (!answer.error) { location.assign(`/bench/${workbench_id}${wish.mode === "ask" ? "?stay=1" : ""}`); return; } // an answer is read there
     const again = answer.message_id ? { message_id: answer.message_id, mode: wish.mode } : wish; // what was said is not said twice
-    const consent = async () => { if (await allowSending({ workbench_id })) await begin(again); };
+    const consent = async () => {
+      const { allowSending } = await import("./consent.js");
+      if (await allowSending({ workbench_id })) await begin(again);
+    };
     showError(errors, answer.error, { retry: () => begin(again), grant_consent: consent, switch_model: () => $("#model")?.focus() });
     if (answer.error.error_code === "EGRESS_CONSENT_REQUIRED") await consent();
   };

@@ -2,7 +2,6 @@
 import { $, $$, el, errorBox, icon, isTyping, kindMark, load, localTimes, on, say, skeleton } from "./dom.js";
 import { call } from "./rpc.js";
 import { virtual } from "./virtual.js";
-import { workbook } from "./sheet.js";
 import { pictures } from "./pictures.js";
 import { stage } from "./stage.js";
 import { unfold } from "./lines.js";
@@ -156,6 +155,7 @@ function start() {
     const grid = $("[data-grid=review]", view);
     if (grid) {
       grid.id = "review-grid";
+      const { workbook } = await import("./sheet.js");
       book = await workbook(grid, {
         command: "ReviewGetXlsxPreviewGrid", request: { workbench_id, path: grid.dataset.path, ...since },
         sheet: grid.dataset.sheet, row: grid.dataset.row, sheets: JSON.parse(grid.dataset.sheets), lines: JSON.parse(grid.dataset.lines),
