@@ -18,6 +18,7 @@ from PIL import Image
 from backshop.formats import FormatError, Formats, xlsx
 
 from .books import source
+from .drawn import parts, rewrite
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -260,6 +261,14 @@ def test_conditional_formats_hold_for_cells_that_the_sheet_does_not_have(tmp_pat
 
     def fill(book, sheet):
         for at, rule in enumerate(rules):
+        rules: list[dict[str, Any]] = [
+            {"type": "blanks"},
+            {"type": "cell", "criteria": "<", "value": 5},
+            {"type": "text", "criteria": "not containing", "value": "a"},
+            {"type": "no_blanks"},
+            {"type": "text", "criteria": "containing", "value": "a"},
+        ]
+        for at, rule in enumerate(rules):
             sheet.write(0, at, 7)
             ground = book.add_format({"bg_color": f"#00{at}{at}ff"})
             sheet.conditional_format(0, at, 2, at, {**rule, "format": ground})
@@ -352,6 +361,27 @@ def test_what_cannot_be_drawn_is_a_frame_that_says_so(tmp_path):
     page: Any = xlsx.draw_sheet(source(broken), "C")
     assert (page["range"], page["columns"], page["width"]) == (None, [], 960)
     assert page["frames"][0]["place"] == "C!"
+
+
+@pytest.mark.rule("F43.22")
+def test_parts_that_are_lost_in_the_file_are_named(tmp_path):
+    path = tmp_path / "a.xlsx"
+    with xlsxwriter.Workbook(str(path)) as book:
+        sheet = book.add_worksheet("S")
+        sheet.write("A1", "word")
+        sheet.insert_chart("B2", chart := book.add_chart({"type": "column"}))
+        chart.add_series({"values": "=S!$A$1:$A$3"})
+    held = parts(path)
+    held["xl/styles.xml"] = held["xl/styles.xml"].replace(b'<sz val="11"', b'<sz val="nan"')
+    lost = {
+        one: data for one, data in held.items() if not one.endswith(("drawing1.xml", "Strings.xml"))
+    }
+    rewrite(path, lost)
+
+    assert xlsx.draw_sheet(source(path))["missing"] == [
+        "what stands on the sheet (charts, pictures) is lost in the file",
+        "the texts of the cells are lost in the file",
+    ]
 
 
 @pytest.mark.rule("F43.84")

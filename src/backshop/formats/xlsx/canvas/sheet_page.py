@@ -36,6 +36,7 @@ from ..book.extent import Extent, opened
 from ..book.sheet_xml import RawCell, SheetXml, attributes
 from ..book.shown_text import shown_text
 from ..book.workbook import Book, Sheet, Value, child, children, truth
+from ..drawing.drawing_part import drawing_parts
 from ..read import choose_sheet
 from ..style.look import Looks
 from ..syntax.address import MAX_COL, MAX_ROW, Area, column_name, parse_cell
@@ -190,7 +191,7 @@ class _Painter:
         usual = self.looks.of(0)
         name = str(self.table.whole(0).get("font_name") or "")
         self.measures = Measures.of(self.frame, usual.face, usual.size, name)
-        self.has_picture_values = False
+        self.has_picture_values = self.has_words = False
         self.row_styles: dict[int, int] = {}
         self.said_heights: dict[int, float] = {}
         self.cells = self._read()
@@ -211,6 +212,7 @@ class _Painter:
         for row in self.size.rows(self.xml, area.row1, area.row2):
             self._row(row.number, attributes(self.xml.data[row.start : row.inner]))
             for raw in self.xml.cells(row, area.col1, area.col2):
+                self.has_words |= raw.kind == "s"
                 self.has_picture_values |= raw.kind == "e" and self._is_picture(raw)
                 look = tables.dressed(raw.row, raw.col, self.looks.of(raw.style))
                 content = contents.of(raw, look)
@@ -641,6 +643,10 @@ class _Painter:
         view = child(child(root, "sheetViews"), "sheetView")
         if view is not None and truth(view.get("rightToLeft")):
             self.missing.append("the sheet runs from right to left and is drawn from left to right")
+        if child(root, "drawing") is not None and not drawing_parts(self.book, self.sheet):
+            self.missing.append("what stands on the sheet (charts, pictures) is lost in the file")
+        if self.has_words and self.book.related("sharedStrings") is None:
+            self.missing.append("the texts of the cells are lost in the file")
         if self.frame.has("sparklineGroup"):
             self.missing.append("sparklines are not drawn")
         if child(root, "picture") is not None:

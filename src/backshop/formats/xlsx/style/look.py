@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import colorsys
+import math
 from functools import cached_property
 
 from lxml import etree
@@ -220,7 +221,9 @@ def _float(text: str | None) -> float | None:
         value = float(text) if text else None
     except ValueError:
         return None
-    return int(value) if value is not None and value == int(value) else value
+    if value is None or not math.isfinite(value):
+        return None
+    return int(value) if value == int(value) else value
 
 
 def _tinted(rgb: str, tint: str | None) -> str:
