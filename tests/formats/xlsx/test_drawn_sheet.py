@@ -261,14 +261,6 @@ def test_conditional_formats_hold_for_cells_that_the_sheet_does_not_have(tmp_pat
 
     def fill(book, sheet):
         for at, rule in enumerate(rules):
-        rules: list[dict[str, Any]] = [
-            {"type": "blanks"},
-            {"type": "cell", "criteria": "<", "value": 5},
-            {"type": "text", "criteria": "not containing", "value": "a"},
-            {"type": "no_blanks"},
-            {"type": "text", "criteria": "containing", "value": "a"},
-        ]
-        for at, rule in enumerate(rules):
             sheet.write(0, at, 7)
             ground = book.add_format({"bg_color": f"#00{at}{at}ff"})
             sheet.conditional_format(0, at, 2, at, {**rule, "format": ground})
