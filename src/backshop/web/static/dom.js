@@ -184,14 +184,6 @@ const ACTIONS = JSON.parse(document.body.dataset.actions || "{}");
 const isReachable = (page) => page && (document.body.dataset.bench || !page.includes("{bench}"));
 const leadsTo = (page) => page.replace("{bench}", document.body.dataset.bench).replace("{here}", encodeURIComponent(location.pathname));
 
-// Backshop answers again: what was refused meanwhile can be asked for once more, and the page says no longer that nobody is there.
-export function isBack() {
-  for (const one of $$(".error[data-gone]")) {
-    one.removeAttribute("data-gone");
-    $(".error-message", one).replaceChildren(icon("info"), " Backshop did not answer then; it does now.");
-  }
-}
-
 // Put an error box first into an element, in place of an older one, and take the focus there.
 export function showError(root, envelope, acts) {
   clearError(root);
@@ -224,22 +216,7 @@ export function localTimes(root) {
   }
 }
 
-export async function copyText(text) {
-  const isDone = await navigator.clipboard?.writeText(text).then(() => true, () => false);
-  if (isDone || copiedByHand(text)) toast("Copied", { seconds: 2 });
-  else toast("The browser does not let this page copy: select the text and copy it yourself", { seconds: 20 });
-}
-// Without TLS, on another machine, browsers keep the clipboard from pages; what is selected can be copied all the same.
-function copiedByHand(text) {
-  const held = document.activeElement;
-  const field = el("textarea", { class: "unseen", value: text, "aria-hidden": "true" });
-  (held?.closest("dialog") ?? document.body).append(field);
-  field.select();
-  const isDone = document.execCommand("copy");
-  field.remove();
-  held?.focus({ preventScroll: true });
-  return isDone;
-}
+export const copyText = async (text) => (await import("./copying.js")).copy(text);
 
 // Whether a key belongs to a text field and is no shortcut there.
 export const isTyping = (event) =>

@@ -5,7 +5,7 @@
 // A browser has few connections per host, and pages opened beside each other are many: a page takes
 // its connection when it is looked at, lets it go soon after it was hidden, and catches up by
 // position when it is looked at again.
-import { $, isBack } from "./dom.js";
+import { $, $$ } from "./dom.js";
 import { remake } from "./live.js";
 import { knock, reach, unreachable } from "./rpc.js";
 
@@ -49,7 +49,8 @@ export function follow(about, handlers, { after = document.body.dataset.position
     clearTimeout(lost);
     lost = null;
     $("#connection").hidden = true;
-    isBack();
+    const refusals = $$(".error[data-gone]");
+    if (refusals.length) import("./back.js").then(({ isBack }) => isBack(refusals)).catch(() => {}); // gone once more
     document.documentElement.dataset.live = "yes";
   };
 

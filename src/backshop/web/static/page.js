@@ -236,22 +236,7 @@ function go(address) {
   location.reload();
 }
 
-// Others changed Published: the three ways to go on (B9.16), then the review of what came of it.
-function offerToReconcile(form, envelope) {
-  const workbench_id = document.body.dataset.bench;
-  const box = showError(form, { ...envelope, actions: [] });
-  const choose = (keep) => async () => {
-    try {
-      await call("PublishedReconcile", { workbench_id, keep });
-      location.assign(`/bench/${workbench_id}/review`);
-    } catch (error) {
-      if (!error.envelope) throw error;
-      showError(form, error.envelope);
-    }
-  };
-  box.append(el("p", {}, "What should the Draft go on with? Nothing of either side is lost; you review the result before it is published."),
-    el("div", { class: "buttons" }, ["theirs", "ours", "both"].map((keep) => el("button", { type: "button", class: "small", onclick: choose(keep) }, `Keep ${keep}`))));
-}
+const offerToReconcile = async (form, envelope) => (await import("./reconcile.js")).offer(form, envelope);
 
 // Field names may end in `[]` (a list), `:number`, `:boolean` or `:json`; `next` and `back` are ours (`forms.py`).
 export function fieldsOf(form, submitter) {

@@ -8,7 +8,7 @@ export class RpcError extends Error {
   }
 }
 
-export const ENDED = "/login?ended=1"; // whose page this is was let in, and is not any more
+export const ENDED = "/login?ended=1"; // they were let in, and are not any more
 export const UNREACHABLE = "NETWORK_UNAVAILABLE";
 export const GONE = "Backshop does not answer; is it still running?";
 
@@ -68,14 +68,8 @@ export async function reach(path, request) {
   return response;
 }
 
-// What the server said, as data; of anything else it is somebody between who speaks, such as a proxy whose server is gone.
-export async function dataOf(response) {
-  try {
-    return await response.json();
-  } catch (error) {
-    throw gone();
-  }
-}
+// The answer as data; anything else is of somebody between, such as a proxy whose server is gone.
+export const dataOf = (response) => response.json().catch(() => { throw gone(); });
 const gone = () => new RpcError({ error_code: UNREACHABLE, message: GONE, actions: ["retry"] });
 
 // Ask something small, so that a browser which the server does not know any more goes to the login.
