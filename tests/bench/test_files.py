@@ -260,6 +260,18 @@ def test_benches_have_names_and_share_nothing_but_contents(room):
     assert other.published() == {"made.txt": "from nothing"}
 
 
+@pytest.mark.rule("B5.1")
+@pytest.mark.parametrize("name", ["two\nlines", "a\u2028b", "bell\a", "re\u202etrauq", "\u2067x"])
+def test_a_name_of_a_workbench_is_one_line_that_reads_as_what_it_is(room, name):
+    persian = "\u06a9\u062a\u0627\u0628\u200c\u0647\u0627"
+    room.call("WorkbenchRename", new_name=persian)
+
+    assert refused(room.call, "WorkbenchRename", new_name=name)[0] == "VALIDATION_FAILED"
+    assert refused(room.shop.call, "WorkbenchCreate", {"name": name})[0] == "VALIDATION_FAILED"
+    names = [one["name"] for one in room.shop.call("WorkbenchList", {})["workbenches"]]
+    assert names == [persian]
+
+
 @pytest.mark.rule("B5.2", "B1.6", "B7.7")
 def test_opening_says_how_things_stand_and_moves_no_head(room):
     room.add({"a.txt": "one"})

@@ -13,6 +13,7 @@ from backshop.base.ids import (
     TreeId,
 )
 from backshop.base.limits import BENCH_PROFILE, TURN_FLOW
+from backshop.base.paths import is_line
 from backshop.base.tree import EMPTY
 from backshop.bench import events
 from backshop.bench.errors import ConfirmationRequired
@@ -36,8 +37,11 @@ CEILING = Limits(
 def name_of(raw: str, *, default: str | None) -> str:
     """Return a bench name; an empty one becomes the default, or is refused without one."""
     name = unicodedata.normalize("NFC", raw.strip())
-    if any(unicodedata.category(char) in ("Cc", "Cs") for char in name):
-        raise ValidationFailed("a name holds control characters", reason="bad_name")
+    if not is_line(name):
+        raise ValidationFailed(
+            "a name is one line, without signs that turn the direction of writing",
+            reason="bad_name",
+        )
     if len(name) > NAME_MAX_CHARS:
         raise ValidationFailed("a name is longer than 120 characters", reason="bad_name")
     if not name:
