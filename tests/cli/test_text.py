@@ -138,8 +138,18 @@ def test_a_place_that_cannot_be_written_is_said_so(filled, tmp_path, words):
     code, said = filled(words, tmp_path / "no" / "such" / "x")
 
     assert code == 1
-    assert "FILE_WRITE_FAILED" in said
+    assert f"there is no folder {tmp_path / 'no' / 'such'}" in said
+    assert "bad_destination" in said
     assert not (tmp_path / "no").exists()
+
+
+@pytest.mark.rule("S4.1", "S5.3")
+def test_a_file_that_the_system_does_not_let_be_written_is_said_so(filled, tmp_path):
+    code, said = filled(WRITING["history"], tmp_path / ("long" * 100))
+
+    assert code == 1
+    assert "longlong" in said
+    assert "FILE_WRITE_FAILED" in said
 
 
 @pytest.mark.rule("S3.1", "S4.1")

@@ -277,9 +277,11 @@ def test_a_message_is_copied_as_it_was_written(served, bench, new_page):
     page.locator(".message.assistant.complete").wait_for(timeout=TURN_MS)
     copied = []
     for who in ("user", "assistant"):
+        page.evaluate("() => navigator.clipboard.writeText('')")
         page.locator(f".message.{who}").hover()
         page.locator(f".message.{who} [data-copy-message]").click()
         page.get_by_text("Copied").first.wait_for()
+        page.wait_for_function("async () => (await navigator.clipboard.readText()) !== ''")
         copied.append(page.evaluate("() => navigator.clipboard.readText()"))
 
     assert [text.strip() for text in copied] == ["How *is* it?", "It is **bold**."]

@@ -117,7 +117,9 @@ def _found(shop: Backshop, name: str) -> str:
         return shop.bench_id(name)
     except NotFound as error:
         there = shop.call("WorkbenchList", {"limit": BENCHES_NAMED})["workbenches"]
-        hints = error.hints or tuple(one["name"] for one in there)
+        names = tuple(one["name"] for one in there)
+        near = tuple(hint for hint in error.hints if hint in names)
+        hints = near or names or error.hints
         raise NotFound(error.message, reason=error.reason, hints=hints) from error
 
 
