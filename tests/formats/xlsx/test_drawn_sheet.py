@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import statistics
 import zipfile
 from collections.abc import Callable
 from itertools import pairwise
@@ -16,6 +17,7 @@ from lxml import etree
 from PIL import Image
 
 from backshop.formats import FormatError, Formats, xlsx
+from backshop.formats.xlsx.canvas import condition
 
 from .books import source
 from .drawn import parts, rewrite
@@ -280,6 +282,44 @@ def test_values_far_from_the_average_are_told_by_their_spread(tmp_path):
             sheet.conditional_format("A1:A7", rule)
 
     assert drawn(tmp_path, fill)["svg"].count('fill="#00aaff"') == 1
+
+
+@pytest.mark.rule("F43.20")
+@pytest.mark.parametrize("criteria", ["above", "1 std dev above"])
+def test_the_average_of_the_largest_numbers_there_are_is_one(tmp_path, criteria):
+    def fill(book, sheet):
+        sheet.write_column("A1", [1.7e308, 1.7e308, 1.7e308, 1.7e308, 1.0])
+        ground = book.add_format({"bg_color": "#00aaff"})
+        rule = {"type": "average", "criteria": criteria, "format": ground}
+        sheet.conditional_format("A1:A5", rule)
+
+    assert drawn(tmp_path, fill)["svg"].count('fill="#00aaff"') == (4 if criteria == "above" else 0)
+
+
+@pytest.mark.rule("F43.20")
+def test_an_average_is_found_once_for_all_cells_of_a_rule(tmp_path, monkeypatch):
+    found = []
+
+    def noted(name):
+        made = getattr(statistics, name)
+
+        def one(numbers):
+            found.append(name)
+            return made(numbers)
+
+        monkeypatch.setattr(condition, name, one)
+
+    noted("mean")
+    noted("pstdev")
+
+    def fill(book, sheet):
+        sheet.write_column("A1", list(range(50)))
+        for criteria in ("above", "1 std dev above"):
+            rule = {"type": "average", "criteria": criteria, "format": book.add_format()}
+            sheet.conditional_format("A1:A50", rule)
+
+    drawn(tmp_path, fill)
+    assert sorted(found) == ["mean", "mean", "pstdev"]
 
 
 @pytest.mark.rule("F43.21", "F43.10")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from statistics import fmean, pstdev
+from statistics import mean, pstdev
 
 from lxml import etree
 
@@ -280,6 +280,16 @@ class _Facts:
     numbers: list[float]
     counts: dict[str, int]
 
+    @cached_property
+    def average(self) -> float:
+        """Their mean, found once for all cells; numbers may be as large as there are."""
+        return mean(self.numbers)
+
+    @cached_property
+    def spread(self) -> float:
+        """How far from the average they stand: the standard deviation."""
+        return pstdev(self.numbers)
+
     @classmethod
     def of(cls, blocks: list[Block]) -> _Facts:
         numbers: list[float] = []
@@ -322,14 +332,13 @@ def _percentile(numbers: list[float], part: float) -> float:
 
 
 def _above(item: etree._Element, facts: _Facts, number: float) -> bool:
-    mean = fmean(facts.numbers)
-    far = int(_float(item.get("stdDev")) or 0) * pstdev(facts.numbers)
+    times, is_up = int(_float(item.get("stdDev")) or 0), truth(item.get("aboveAverage"), True)
+    far = times * facts.spread if times else 0.0
     if far:
-        is_up = truth(item.get("aboveAverage"), True)
-        return number > mean + far if is_up else number < mean - far
-    if truth(item.get("equalAverage")) and number == mean:
+        return number > facts.average + far if is_up else number < facts.average - far
+    if truth(item.get("equalAverage")) and number == facts.average:
         return True
-    return number > mean if truth(item.get("aboveAverage"), True) else number < mean
+    return number > facts.average if is_up else number < facts.average
 
 
 def _shows(rule: _Rule, name: str) -> bool:
