@@ -186,6 +186,17 @@ def test_text_that_is_spread_out_goes_on_in_the_next_line(tmp_path, align):
     assert float(hashes.get("x") or 0) >= found["columns"][0]
 
 
+@pytest.mark.rule("F43.16")
+@pytest.mark.parametrize("align", ["justify", "distributed"])
+def test_text_that_is_spread_over_merged_cells_asks_for_one_line(tmp_path, align):
+    def fill(book, sheet):
+        words = "some words that would need many lines in the first of the merged columns"
+        sheet.merge_range("A1:F1", words, book.add_format({"align": align}))
+
+    found = drawn(tmp_path, fill)
+    assert found["rows"][1] - found["rows"][0] == 20
+
+
 @pytest.mark.rule("F43.17", "F43.19")
 def test_rich_text_borders_patterns_and_tables_are_drawn(tmp_path):
     def fill(book, sheet):

@@ -342,8 +342,9 @@ class _Painter:
             is_high = merge is not None and merge.row1 < merge.row2
             if row in self.said_heights or is_high or not area.has(row, col):
                 continue
-            # a merged cell asks for one line of its letters, as in Excel, however it is wrapped
-            look = cell.look if merge is None else replace(cell.look, wrap=False, rotation=0)
+            look = cell.look
+            if merge is not None:  # it asks for one line of its letters, however it is wrapped
+                look = replace(look, wrap=False, rotation=0, h_align="general")
             needed = cell_text.needed_height(look, cell.content, widths[col - area.col1])
             if needed > heights.get(row, self.measures.usual_height) + 1:
                 heights[row] = min(float(round(needed)), 546.0)
