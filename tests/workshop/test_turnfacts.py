@@ -559,6 +559,27 @@ def test_a_result_that_only_follows_is_no_change_of_a_write():
     assert [(one.what, one.count) for one in counted(report)] == [("cell", 1)]
 
 
+@pytest.mark.rule("W11.20", "F16.13")
+@pytest.mark.parametrize(
+    ("named", "changed", "expected"),
+    [
+        (["name"], 901, [("name", 1)]),
+        (["name", "rule"], 902, [("name", 1), ("rule", 1)]),
+        (["row"] * 2, 905, [("row", 5)]),
+    ],
+)
+def test_results_that_only_follow_are_not_counted_where_they_are_more_than_are_listed(
+    named, changed, expected
+):
+    follows = [{"kind": "cell", "where": f"S!A{at}", "aspect": "value"} for at in range(200)]
+    others = [{"kind": kind, "where": f"x{at}"} for at, kind in enumerate(named)]
+    listed = [*others, *follows][:200]
+    totals = {"changed": changed, "recalculated": 900}
+    report = {"changed": listed, "recalculated": follows, "totals": totals}
+
+    assert [(one.what, one.count) for one in counted(report)] == expected
+
+
 @pytest.mark.rule("W11.20", "F16.16")
 def test_a_cell_is_counted_once_whatever_of_it_changed_and_however_long_the_list():
     listed = [{"kind": "cell", "where": f"S!A{row}", "aspect": "formula"} for row in range(200)]

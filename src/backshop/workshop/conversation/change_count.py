@@ -28,7 +28,7 @@ def counted(report: Mapping[str, Any]) -> tuple[Counted, ...]:
     """Return how many things of which kind a report says are changed.
 
     Results that only follow are none: they are told apart as recalculated. Where its list is cut,
-    the total counts, under the kind that all listed ones have.
+    the total counts, under the kind that all other listed ones have.
     """
     listed = [one for one in report.get("changed") or () if isinstance(one, Mapping)]
     follows = {_place(one) for one in report.get("recalculated") or ()}
@@ -50,9 +50,13 @@ def counted(report: Mapping[str, Any]) -> tuple[Counted, ...]:
     if cells:
         counts["cell"] = len(cells)
     if total > len(listed):
-        kinds = {str(one.get("kind")) for one in listed}
-        if "cell" in kinds and totals.get("cells"):
+        if totals.get("cells") and any(one.get("kind") == "cell" for one in listed):
             counts["cell"] = totals["cells"]
+            return _by_kind(counts)
+        own = [one for one in listed if _place(one) not in follows]
+        kinds = {str(one.get("kind")) for one in own}
+        total -= totals.get("recalculated", 0)
+        if total <= len(own):
             return _by_kind(counts)
         what = next(iter(kinds)) if len(kinds) == 1 and "line" not in kinds else ""
         return (Counted(what=what, count=total),)
