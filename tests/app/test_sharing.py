@@ -53,9 +53,30 @@ def test_a_persons_name_is_one_line_in_any_script(shop):
     for name in ("علی\u200cرضا", "Ana\u00a0María", "Jo \U0001f469\u200d\U0001f4bb"):
         person(shop, name)
         assert name in [one["name"] for one in shop.call("UserList", {})["users"]]
-    for name in ("", " ", "two\nlines", "two\u2029lines", "A\u202ead", "B\x00", "x" * 81):
+    for name in (
+        "",
+        " ",
+        "\u200d",
+        "\u200b \u2060",
+        "two\nlines",
+        "two\u2029lines",
+        "A\u202ead",
+        "B\x00",
+        "x" * 81,
+    ):
         with pytest.raises(ValidationFailed, match="one line of 1 to 80"):
             person(shop, name)
+
+
+@pytest.mark.rule("T6.4", "T6.7")
+def test_nobody_is_let_in_under_a_name_that_looks_like_another_ones(shop):
+    person(shop, "Ana María")
+    shop.call("UserInvite", {"name": "Eve"})
+    for name in ("Ana María\u200b", "Ana\u00a0María", "\u2060Ana  María"):
+        with pytest.raises(ValidationFailed, match="is here already"):
+            person(shop, name)
+    with pytest.raises(ValidationFailed):
+        shop.call("UserInvite", {"name": "E\u200dve"})
 
 
 @pytest.mark.rule("T6.4", "R7.26")
