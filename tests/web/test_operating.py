@@ -27,7 +27,7 @@ COLOUR = {
     "reason": "needs_user_choice",
     "choiceKind": "preference_tradeoff",
     "prompt": f"Which colour? {EVIL}",
-    "options": ["red", "green"],
+    "options": ["red", "green", "\u200fאדום"],
 }
 NO_SERVER = {"status": 503, "content_type": "text/html", "body": "<h1>No server</h1>"}
 SLOW_PARTS = """() => {
@@ -192,6 +192,26 @@ def test_what_waits_reads_as_what_it_is_and_all_of_it_can_be_reached(served, ann
     for text in texts:
         assert "⟦U+202E⟧" in text
         assert re.search("[\u202e\u2066]", text) is None
+
+
+@pytest.mark.rule("U6.13", "U4.9")
+def test_what_a_form_sends_back_is_what_the_workflow_or_the_person_wrote(served, ann):
+    signed = ann.go(ann.go(ann.start("user.lease", goal="Paint it"), "Drafted."), "Read it.")
+    run = signed["session"]["runId"]
+    waits = served.call("RailsWaitingList")["waiting"]
+    node = next(one["nodeId"] for one in waits if one["runId"] == run)
+    answer = {"inputId": "approval", "decision": "approved", "summary": "", "next": "/studio"}
+    with closing(served.client()) as client:
+        client.post(f"/studio/node/{node}/input", data=answer)
+        ann.go(signed, "Read it.")
+        pages = [client.get(one).text for one in ("/studio", f"/studio?q=%E2%80%8F{run}")]
+    offered = [html.unescape(one) for one in re.findall('<option value="([^"]*)">', pages[0])]
+    typed = re.search('name="q" type="search" value="([^"]*)"', pages[1])
+
+    assert "\u200fאדום" in offered
+    assert "⟦U+200F⟧אדום</option>" in pages[0]
+    assert typed is not None
+    assert html.unescape(typed[1]) == f"\u200f{run}"
 
 
 @pytest.mark.needs("browser")

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Undefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from backshop.base.acting import AGENT
 from backshop.base.codec import encode
@@ -85,6 +85,7 @@ def environment() -> Environment:
         maker=maker,
         ticked=ticked,
         visible=visible,
+        as_sent=as_sent,
         kind_by_name=kind_by_name,
         part_words=part_words,
         duration=duration,
@@ -176,6 +177,12 @@ def visible(text: Any) -> Any:
         return text
     made = _TURNING.sub(lambda sign: f"⟦U+{ord(sign[0]):04X}⟧", text)
     return Markup(made) if isinstance(text, Markup) else made  # noqa: S704  # as safe as it was
+
+
+def as_sent(value: object) -> Markup:
+    """Return a value of a form that goes back as it is, also where all of a page is `visible`."""
+    made = _TURNING.sub(lambda sign: f"&#{ord(sign[0])};", escape(value))
+    return Markup(made)  # noqa: S704  # it is escaped
 
 
 def prose(text: str) -> Markup:
