@@ -194,6 +194,20 @@ def test_what_waits_reads_as_what_it_is_and_all_of_it_can_be_reached(served, ann
         assert re.search("[\u202e\u2066]", text) is None
 
 
+@pytest.mark.rule("U6.13")
+def test_more_that_waits_than_is_ever_shown_is_said(served, ann, monkeypatch):
+    monkeypatch.setattr(studio, "WAITS_SHOWN", 1)
+    monkeypatch.setattr(studio, "WAITS_MOST", 2)
+    for number in range(3):
+        ann.go(ann.go(ann.start("user.lease", goal=f"Let room {number}"), "Drafted."), "Ready.")
+    total = served.call("RailsWaitingList")["total"]
+    with closing(served.client()) as client:
+        front, whole = (client.get(f"/studio{more}").text for more in ("", "?waits=2"))
+
+    assert f"{total - 1} more; the newest are shown. <a" in front
+    assert f"{total - 2} more; the newest are shown.</p>" in whole
+
+
 @pytest.mark.rule("U6.13", "U4.9")
 def test_what_a_form_sends_back_is_what_the_workflow_or_the_person_wrote(served, ann):
     signed = ann.go(ann.go(ann.start("user.lease", goal="Paint it"), "Drafted."), "Read it.")
