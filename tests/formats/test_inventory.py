@@ -202,6 +202,28 @@ def test_documents_and_decks_are_counted(tmp_path):
     assert found["pptx"]["units"]["paragraph"] >= 1
 
 
+@pytest.mark.rule("F29.10", "F2.7")
+@pytest.mark.timeout(30, method="signal")  # a search lets no thread in
+@pytest.mark.parametrize("sign", ["<row ", "<row a='<col ", "<c ", "<row hidden='1' "])
+def test_signs_that_begin_a_tag_and_never_end_it_cost_no_more_than_their_length(tmp_path, sign):
+    rest = f"<extLst><ext uri='x'><![CDATA[{sign * 100_000}<]]></ext></extLst></worksheet>"
+    path = tmp_path / "b.xlsx"
+    with (
+        zipfile.ZipFile(book(tmp_path / "a.xlsx")) as given,
+        zipfile.ZipFile(path, "w") as made,
+    ):
+        for name in given.namelist():
+            data = given.read(name)
+            if name.endswith("sheet1.xml"):
+                data = data.replace(b"</worksheet>", rest.encode())
+            made.writestr(name, data)
+
+    found: Any = inventory.get_inventory(source(path), "xlsx")
+
+    assert "hidden row" not in found["units"]
+    assert Formats().get_map(source(path))["sheets"]
+
+
 @pytest.mark.rule("F29.10", "F5.11")
 def test_a_content_is_looked_into_once_and_other_kinds_not_at_all(tmp_path, monkeypatch):
     path = tmp_path / "a.docx"

@@ -58,10 +58,9 @@ _DECLARED = re.compile(rb"xmlns(?::[\w.-]+)?\s*=\s*(?:\"[^\"]*\"|'[^']*')")
 _CALLS = b"|".join(re.escape(one.encode()) for one in sorted(UNSAFE))
 _HINTS = (b"//", b"\\\\", b"\\/", b"WWW.", b"MAILTO:", b"&#", b"|")
 _CALLED = re.compile(rb"(?:" + _CALLS + rb")\s*\(")
-_CELL = re.compile(rb"<(?:\w+:)?c(?:\s[^>]*)?(?<!/)>(?!</)")
-_HIDDEN_LINE = re.compile(
-    rb"""<(?:\w+:)?(row|col)(?=\s)([^>]*?\shidden\s*=\s*["'](?:1|true)["'][^>]*)>"""
-)
+_CELL = re.compile(rb"<(?:\w+:)?c(?:\s[^<>]*)?(?<!/)>(?!</)")
+_LINE = re.compile(rb"<(?:\w+:)?(row|col)(\s[^<>]*)>")  # no sign of `<`: a look is as long as a tag
+_HIDDEN_LINE = re.compile(rb"""\shidden\s*=\s*["'](?:1|true)["']""")
 _END = re.compile(rb"""\s(min|max)\s*=\s*["'](\d{1,5})["']""")
 _NAMING_HOSTS = frozenset(
     (
@@ -327,7 +326,9 @@ def _units(name: str, root: Element, kind: Kind) -> Counter[str]:
 def _hidden_lines(data: bytes) -> Counter[str]:
     """Return how many rows and columns of a sheet nobody sees."""
     found: Counter[str] = Counter()
-    for line in _HIDDEN_LINE.finditer(data):
+    for line in _LINE.finditer(data) if _HIDDEN_LINE.search(data) else ():
+        if not _HIDDEN_LINE.search(line[2]):
+            continue
         if line[1] == b"row":
             found["hidden row"] += 1
             continue

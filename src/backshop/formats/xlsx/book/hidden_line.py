@@ -12,7 +12,7 @@ from .sheet_xml import SheetXml, attributes
 from .workbook import child, children, truth
 
 _NAMED = 5  # runs of lines that are named; of the others how many lines they have
-_HIDDEN_ROW = re.compile(rb"<(?:[\w.\-]+:)?row\s[^>]*?\bhidden\s*=")
+_HIDDEN_ROW = re.compile(rb"<(?:[\w.\-]+:)?row\s[^<>]*?\bhidden\s*=")
 
 
 def hidden_rows(xml: SheetXml) -> list[int]:
