@@ -132,6 +132,25 @@ def test_an_answer_that_was_not_recorded_says_so_in_its_place_and_can_be_given_a
 
 @pytest.mark.needs("browser")
 @pytest.mark.rule("U6.13", "U9.3")
+def test_who_writes_an_answer_writes_on_while_the_list_is_made_anew(served, ann, new_page):
+    ann.go(ann.go(ann.start("user.lease", goal="Rent a cellar"), "Drafted."), "Read.")
+    page = new_page("/studio")
+    page.locator("html[data-live]").wait_for()
+    item = page.locator("#waits .wait").filter(has_text="Rent a cellar")
+    field = item.get_by_label("Say why (optional)")
+    field.click()
+    page.keyboard.type("Fine  me.")
+    for _ in range(4):
+        page.keyboard.press("ArrowLeft")
+    ann.go(ann.go(ann.start("user.lease", goal="Rent a loft"), "Drafted."), "Ready.")
+    page.locator("#waits .wait").filter(has_text="Rent a loft").wait_for()
+    page.keyboard.type("with")
+
+    assert field.input_value() == "Fine with me."
+
+
+@pytest.mark.needs("browser")
+@pytest.mark.rule("U6.13", "U9.3")
 def test_news_that_comes_late_does_not_take_the_focus_from_what_was_answered(served, ann, new_page):
     for goal in ("Rent a cart", "Rent a van"):
         ann.go(ann.go(ann.start("user.lease", goal=goal), "Drafted."), "Ready.")

@@ -21,12 +21,17 @@ async function renew() {
 
 async function renewParts() {
   const fresh = await load(`/studio/parts?${list.dataset.query}`);
+  const held = document.activeElement;
+  const { selectionStart, selectionEnd } = held;
   for (const part of $$("[data-part]", fresh)) {
     const place = document.getElementById(part.dataset.part);
     if (part.dataset.part === "waits") keepTyped(place, part);
     if (place.tagName === "SELECT") renewChoices(place, part);
     else if (place.innerHTML !== part.innerHTML) place.replaceChildren(...part.childNodes);
   }
+  if (document.activeElement !== document.body || held === document.body || !held.isConnected) return;
+  held.focus({ preventScroll: true }); // somebody writes there, and was moved with what they write
+  if (Number.isInteger(selectionStart)) held.setSelectionRange?.(selectionStart, selectionEnd);
 }
 
 // What there is to filter by, with its counts; a list that somebody has in hand stays, and so does what they chose.
