@@ -573,6 +573,49 @@ def test_two_tabs_that_ask_at_the_same_time_get_one_turn_and_one_plain_refusal(
     assert second.evaluate("document.querySelector('#message').value") == "Two"
 
 
+@pytest.mark.rule("U1.6", "U3.4")
+def test_what_is_asked_of_a_server_that_is_gone_says_so_also_where_its_script_is_still_to_come(
+    served, bench, new_page
+):
+    sent = served.call("WorkshopSendUserMessage", workbench_id=bench, text="a.txt", mode="ask")
+    served.call("WorkshopRunAgent", workbench_id=bench, message_id=sent["message_id"])
+    page = new_page(f"/bench/{bench}")
+    page.locator(".message.assistant.complete").wait_for()
+    for name in ("going_back", "copying", "upload"):
+        page.route(f"**/{name}.js", lambda route: route.abort())
+    told = []
+    page.locator(".message.user").hover()
+    page.locator(".message.user [data-copy-message]").click()
+    page.locator(".toast").wait_for()
+    told.append(page.locator(".toast").inner_text())
+    page.locator(".message.user").get_by_label("Message menu").click()
+    page.get_by_role("button", name="Rewind to here").first.click()
+    page.locator("#errors [data-error]").wait_for()
+    told.append(page.locator("#errors").inner_text())
+    page.evaluate("document.querySelector('#errors').replaceChildren()")
+    page.locator("#pick-files").set_input_files(
+        {"name": "b.txt", "mimeType": "text/plain", "buffer": b"b"}
+    )
+    page.locator("#errors [data-error]").wait_for()
+    told.append(page.locator("#errors").inner_text())
+
+    assert all("Backshop does not answer" in one for one in told)
+
+
+@pytest.mark.rule("U1.6", "U3.24")
+def test_a_file_of_the_talk_opens_as_a_page_where_it_cannot_be_shown_beside(
+    served, bench, new_page
+):
+    served.shop.models.play("named", story(answer="Look at `a.txt`."))
+    served.call("WorkshopSwitchModel", workbench_id=bench, model_id="scripted:named")
+    sent = served.call("WorkshopSendUserMessage", workbench_id=bench, text="Where?", mode="ask")
+    served.call("WorkshopRunAgent", workbench_id=bench, message_id=sent["message_id"])
+    page = new_page(f"/bench/{bench}")
+    page.route("**/file_pane.js", lambda route: route.abort())
+    page.locator(".message.assistant a", has_text="a.txt").first.click()
+    page.wait_for_url("**/file/a.txt*")
+
+
 @pytest.mark.rule("U3.4", "U1.6")
 def test_a_rewind_to_what_another_tab_has_rewound_is_refused_in_words(served, bench, new_page):
     served.shop.models.play("wrote", story(("w.txt", "w"), answer="Wrote it."))

@@ -216,7 +216,7 @@ export function localTimes(root) {
   }
 }
 
-export const copyText = async (text) => (await import("./copying.js")).copy(text);
+export const copyText = (text) => import("./copying.js").then(({ copy }) => copy(text), () => toast(GONE));
 
 // Whether a key belongs to a text field and is no shortcut there.
 export const isTyping = (event) =>

@@ -236,7 +236,7 @@ function go(address) {
   location.reload();
 }
 
-const offerToReconcile = async (form, envelope) => (await import("./reconcile.js")).offer(form, envelope);
+const offerToReconcile = (form, envelope) => import("./reconcile.js").then(({ offer }) => offer(form, envelope), () => showError(form, envelope));
 
 // Field names may end in `[]` (a list), `:number`, `:boolean` or `:json`; `next` and `back` are ours (`forms.py`).
 export function fieldsOf(form, submitter) {

@@ -71,6 +71,7 @@ export async function reach(path, request) {
 // The answer as data; anything else is of somebody between, such as a proxy whose server is gone.
 export const dataOf = (response) => response.json().catch(() => { throw gone(); });
 const gone = () => new RpcError({ error_code: UNREACHABLE, message: GONE, actions: ["retry"] });
+export const unfetched = () => { throw gone(); }; // a script that was wanted now did not come
 
 // Ask something small, so that a browser which the server does not know any more goes to the login.
 export const knock = () => reach("/rpc", { method: "POST", headers: { "content-type": "application/json" }, body: "[]" }).catch(unreachable);

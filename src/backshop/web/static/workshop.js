@@ -1,6 +1,6 @@
 // The Workshop page: state decides what stands in the composer's place, events keep it true.
 import { $, $$, ask, asSentence, clearError, el, load, loadInto, noteRefusal, on, say, showError, skeleton, toast } from "./dom.js";
-import { UNREACHABLE, call, post } from "./rpc.js";
+import { UNREACHABLE, call, post, unfetched } from "./rpc.js";
 import { follow } from "./events.js";
 import { backs, hasArrived, ofBench, openDialog, refreshDraftBar } from "./page.js";
 import { onCleanBench } from "./clean.js";
@@ -38,7 +38,8 @@ on(document, "click", ".talk a[href], #file-pane-body a[href]", async (event, li
   if (!WIDE.matches || !isPlain || !new URL(link.href).pathname.startsWith(`/bench/${bench}/file/`)) return;
   event.preventDefault();
   paneAsked ??= import("./file_pane.js").then(({ FilePane }) => { pane = new FilePane(bench, closeDetails); });
-  await paneAsked;
+  await paneAsked.catch(() => { paneAsked = null; });
+  if (!pane) { location.assign(link.href); return; }
   pane.open(link.href, link.closest("#file-pane-body") ? pane.opener : link);
 });
 const note = new Note(bench, (text, { isTyped }) => {
@@ -229,8 +230,10 @@ function refused(answer, wish) {
 
 async function consent(again) {
   let isAllowed = false;
-  const { allowSending } = await import("./consent.js");
-  await act(async () => { isAllowed = await allowSending({ ...here, model_id: again?.model_id ?? state.model_id }); });
+  await act(async () => {
+    const { allowSending } = await import("./consent.js").catch(unfetched);
+    isAllowed = await allowSending({ ...here, model_id: again?.model_id ?? state.model_id });
+  });
   if (isAllowed && again) await submit(again);
 }
 
@@ -245,7 +248,7 @@ async function act(work) {
   }
 }
 
-const goingBack = () => import("./going_back.js");
+const goingBack = () => import("./going_back.js").catch(unfetched);
 
 async function rewind(message_id) {
   let answer = null;
@@ -421,7 +424,7 @@ const lastUserMessage = () => $$(".message.user:not(.note)", transcript.root).at
 async function add(files) {
   clearError($("#errors"));
   try {
-    const { hasRoom, upload } = await import("./upload.js");
+    const { hasRoom, upload } = await import("./upload.js").catch(unfetched);
     if (!(await hasRoom(bench, files.length))) return;
     const add_results = await onCleanBench(bench, () => upload($("#adding"), bench, files));
     if (!add_results) { toast("Stopped; nothing was added"); return; }
