@@ -247,6 +247,14 @@ def test_what_documents_and_slides_are_not_given_is_said_and_nothing_else_propos
         assert [said in hint for hint in hints] == [True]
 
 
+@pytest.mark.rule("F40.18")
+@pytest.mark.timeout(30, method="signal")  # a search lets no thread in
+@pytest.mark.parametrize("kind", ["docx", "pptx"])
+def test_a_name_of_any_length_is_looked_at_by_its_beginning(kind):
+    with pytest.raises(FormatError, match="has no operation"):
+        operation_sheet(kind, "insert_add_" * 100_000)
+
+
 @pytest.mark.rule("F16.6")
 @pytest.mark.parametrize(
     ("kind", "op", "meant"),

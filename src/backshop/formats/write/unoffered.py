@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+_READ_CHARS = 60  # of a name; what is longer is none
 _MAKES = r"(?:add|append|insert|create|make|new|draw)_?(?:\w*_)?"
 _PICTURES = (
     rf"{_MAKES}(?:image|picture|photo|logo)",
@@ -58,4 +59,5 @@ def of_documents(name: str) -> str | None:
 
 
 def _found(known: tuple[tuple[str, str], ...], name: str) -> str | None:
-    return next((instead for words, instead in known if re.search(words, name, re.I)), None)
+    begin = name[:_READ_CHARS]
+    return next((instead for words, instead in known if re.search(words, begin, re.I)), None)
