@@ -272,6 +272,14 @@ def test_a_name_of_a_workbench_is_one_line_that_reads_as_what_it_is(room, name):
     assert names == [persian]
 
 
+@pytest.mark.rule("B5.1")
+def test_a_workbench_that_nobody_could_see_the_name_of_is_untitled(room):
+    made = room.shop.call("WorkbenchCreate", {"name": "\u200b\u2060 \u00a0"})
+
+    assert made["workbench"]["name"] == "Untitled Workbench"
+    assert refused(room.call, "WorkbenchRename", new_name="\u200b")[0] == "VALIDATION_FAILED"
+
+
 @pytest.mark.rule("B5.2", "B1.6", "B7.7")
 def test_opening_says_how_things_stand_and_moves_no_head(room):
     room.add({"a.txt": "one"})

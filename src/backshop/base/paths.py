@@ -52,6 +52,12 @@ def is_line(text: str) -> bool:
     return is_text and _CONTROL.search(text) is None and _BIDI.search(text) is None
 
 
+def as_seen(line: str) -> str:
+    """Return what people see of a line: not which space it is, and not what has no width."""
+    shown = "".join(char for char in line if unicodedata.category(char) != "Cf")
+    return " ".join(shown.split())
+
+
 @dataclass(frozen=True, slots=True)
 class Parsed:
     """A valid path; `normalized_from` is what was given if NFC changed it."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -21,7 +20,7 @@ from backshop.base.command import Command, Nothing, method_command
 from backshop.base.errors import AccessDenied, NotFound, ValidationFailed
 from backshop.base.event import event
 from backshop.base.ids import UserId, check_id
-from backshop.base.paths import is_line
+from backshop.base.paths import as_seen, is_line
 from backshop.store import Beginning, Event, Fold, NewEvent, Part, Store
 
 from .invitation import (
@@ -348,7 +347,7 @@ class People:
         def rule(state: PeopleState) -> Iterator[PeopleEvent]:
             _require_new(state, name)
             waiting = [one for one in state.invites.values() if one.expires_ms > now_ms]
-            if any(_seen(one.name) == _seen(name) for one in waiting):
+            if any(as_seen(one.name) == as_seen(name) for one in waiting):
                 raise ValidationFailed(f"{name!r} is invited already", reason="name_taken")
             if len(waiting) >= INVITES_MAX:
                 raise ValidationFailed("too many invitations wait", reason="bad_params")
@@ -519,21 +518,15 @@ class People:
 
 def _checked_name(given: str) -> str:
     name = given.strip()
-    if not _seen(name) or len(name) > NAME_MAX_CHARS or not is_line(name):
+    if not as_seen(name) or len(name) > NAME_MAX_CHARS or not is_line(name):
         raise ValidationFailed(
             f"a name is one line of 1 to {NAME_MAX_CHARS} characters", reason="bad_name"
         )
     return name
 
 
-def _seen(name: str) -> str:
-    """Return what people see of a name: not which space it is, and not what has no width."""
-    shown = "".join(char for char in name if unicodedata.category(char) != "Cf")
-    return " ".join(shown.split())
-
-
 def _require_new(state: PeopleState, name: str) -> None:
-    if any(_seen(user.name) == _seen(name) for user in state.users.values()):
+    if any(as_seen(user.name) == as_seen(name) for user in state.users.values()):
         raise ValidationFailed(f"{name!r} is here already", reason="name_taken")
     if len(state.users) >= USERS_MAX:
         raise ValidationFailed("there are too many people", reason="bad_params")

@@ -13,7 +13,7 @@ from backshop.base.ids import (
     TreeId,
 )
 from backshop.base.limits import BENCH_PROFILE, TURN_FLOW
-from backshop.base.paths import is_line
+from backshop.base.paths import as_seen, is_line
 from backshop.base.tree import EMPTY
 from backshop.bench import events
 from backshop.bench.errors import ConfirmationRequired
@@ -44,7 +44,7 @@ def name_of(raw: str, *, default: str | None) -> str:
         )
     if len(name) > NAME_MAX_CHARS:
         raise ValidationFailed("a name is longer than 120 characters", reason="bad_name")
-    if not name:
+    if not as_seen(name):
         if default is None:
             raise ValidationFailed("a name is empty", reason="bad_name")
         return default
