@@ -494,6 +494,29 @@ APART = """(words) => {
 
 
 @pytest.mark.needs("browser")
+@pytest.mark.needs("browser")
+@pytest.mark.rule("B12.5", "U8.3")
+def test_a_heading_that_is_put_in_is_one_change_and_no_paragraph_below_it_another(
+    served, new_page, tmp_path
+):
+    word = WordDocument()
+    word.add_heading("Results", 1)
+    for number in range(6):
+        word.add_paragraph(f"Paragraph number {number} stays as it is.")
+    word.save(str(tmp_path / "d.docx"))
+    bench = served.bench("Headed", {"d.docx": (tmp_path / "d.docx").read_bytes()})
+    draft = Drafting(served, bench)
+    heading = {"text": "In detail", "style": "Heading 2"}
+    change = {"op": "insert_paragraphs", "anchor": {"paragraph": 3}, "paragraphs": [heading]}
+    draft.use("docx_operations", path="d.docx", operations=[change])
+
+    page = new_page(f"/bench/{draft.id}/review?file=d.docx")
+    page.locator(".desk .paper").first.wait_for()
+
+    assert names(page, "before") == []
+    assert [name.partition(":")[0] for name in names(page, "after")] == ["Change 1, added"]
+
+
 @pytest.mark.rule("U8.7", "U8.5")
 def test_two_versions_of_a_document_scroll_by_the_blocks_that_both_have(served, new_page):
     text = [{"text": f"Paragraph {n} of a long text."} for n in range(80)]

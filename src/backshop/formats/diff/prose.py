@@ -58,7 +58,8 @@ def diff_documents(
     or those among its lines (of `extract_lines`) where it has none.
     """
     old, new = _sections(before), _sections(after)
-    found = [_section(index, *pair) for index, pair in enumerate(_pairs(old, new))]
+    pairs = _recut(_recut(_pairs(old, new), OLD), NEW)
+    found = [_section(index, *pair) for index, pair in enumerate(pairs)]
     sides = [
         {"heading": ASIDE_HEADING, "level": 1, "blocks": _aside(document, lines)}
         for document, lines in ((before, old_lines), (after, new_lines))
@@ -114,12 +115,14 @@ def _plain(text: str) -> Block:
 
 
 Numbered = tuple[int | None, Data | None]
+Pair = tuple[Numbered, Numbered]
+OLD, NEW = 0, 1  # the sides of a pair
 
 
-def _pairs(old: list[Data], new: list[Data]) -> list[tuple[Numbered, Numbered]]:
+def _pairs(old: list[Data], new: list[Data]) -> list[Pair]:
     """Pair sections by heading in order; what lies between two pairs goes by its place."""
     heads = [[f"{s['level']} {s['heading']}" for s in side] for side in (old, new)]
-    pairs: list[tuple[Numbered, Numbered]] = []
+    pairs: list[Pair] = []
     for same, gone, come in aligned(*heads):
         pairs += [((a, old[a]), (b, new[b])) for a, b in same]
         for a, b in zip_longest(gone, come):
@@ -130,6 +133,49 @@ def _pairs(old: list[Data], new: list[Data]) -> list[tuple[Numbered, Numbered]]:
             pairs += [((a, old[a]), (None, None))] if a is not None else []
             pairs += [((None, None), (b, new[b]))] if b is not None else []
     return pairs
+
+
+def _recut(pairs: list[Pair], side: int) -> list[Pair]:
+    """Divide sections of a side as the other does: a heading that came moved no paragraph."""
+    found: list[Pair] = []
+    at = 0
+    while at < len(pairs):
+        end = at + 1
+        while end < len(pairs) and pairs[end][side][1] is None:
+            end += 1
+        found += _divided(pairs[at:end], side) if end - at > 1 else pairs[at:end]
+        at = end
+    return found
+
+
+def _divided(run: list[Pair], side: int) -> list[Pair]:
+    """Give each section that only the other side has what the first one has of its blocks."""
+    number, whole = run[0][side]
+    others = [pair[1 - side] for pair in run]
+    if whole is None:
+        return run
+    blocks = whole["blocks"]
+    theirs = [(at, block) for at, (_, one) in enumerate(others) if one for block in one["blocks"]]
+    keys = [[_key(block) for block in blocks], [_key(block) for _, block in theirs]]
+    begins: dict[int, int] = {}  # of each section its first block among those of the first
+    last = (-1, -1, 0)
+    begin = 0
+    for a, b in (pair for same, _, _ in aligned(*keys) for pair in same):
+        owner = theirs[b][0]
+        begin = begin if last == (a - 1, b - 1, owner) else a
+        last = (a, b, owner)
+        if _text(blocks[a]).strip():  # an empty paragraph alone says not where it belongs
+            begins.setdefault(owner, begin)
+    parts = sorted((owner, begin) for owner, begin in begins.items() if owner)
+    if not parts or not parts[0][1]:
+        return run
+    ends = [begin for _, begin in parts[1:]] + [len(blocks)]
+    cut = {own: blocks[begin:end] for (own, begin), end in zip(parts, ends, strict=True)}
+    own: list[Numbered] = [(number, {**whole, "blocks": blocks[: parts[0][1]]})]
+    for at, (_, one) in enumerate(others[1:], 1):
+        own.append((None, {**one, "blocks": cut[at]} if one and at in cut else None))
+    both = zip(own, others, strict=True)
+    return [(a, b) if side == OLD else (b, a) for a, b in both]
 
 
 def _alike(old: Data, new: Data) -> bool:
@@ -144,6 +190,10 @@ def _text(block: Block) -> str:
     if block["type"] == "t":
         return "\n".join("\t".join(cell["text"] for cell in row) for row in block["rows"])
     return str(block["text"])
+
+
+def _key(block: Block) -> str:
+    return f"{block['type']} {_text(block)}"
 
 
 def _section(index: int, before: Numbered, after: Numbered) -> Data:
@@ -170,7 +220,7 @@ def _section(index: int, before: Numbered, after: Numbered) -> Data:
 
 
 def _diff_blocks(old: Sequence[Block], new: Sequence[Block]) -> list[Data]:
-    keys = [[f"{block['type']} {_text(block)}" for block in side] for side in (old, new)]
+    keys = [[_key(block) for block in side] for side in (old, new)]
     found: list[Data] = []
     for same, gone, come in aligned(*keys):
         found += [_placed(old[a], new[b]) for a, b in same]
