@@ -54,6 +54,23 @@ def test_an_answer_of_direct_work_is_shown_while_it_comes(served, new_page):
     assert page.get_by_text("It is red, as the file says.").count() == 1
 
 
+SIDES = """(selector) => {
+  const part = document.querySelector(selector);
+  part.hidden = false;
+  const { left, right } = part.getBoundingClientRect();
+  return [left, right];
+}"""
+
+
+@pytest.mark.rule("U3.1")
+@pytest.mark.parametrize("width", [1440, 390])
+def test_an_answer_stands_where_the_talk_stands_while_it_comes(served, new_page, width):
+    bench = served.bench("In line", {"a.md": "red"})
+    page = new_page(f"/bench/{bench}", viewport={"width": width, "height": 800})
+
+    assert page.evaluate(SIDES, "#provisional") == page.evaluate(SIDES, "#transcript")
+
+
 @pytest.mark.rule("W1.4", "W20.1")
 def test_one_message_is_planned_first_where_the_person_wants_that(served, new_page):
     bench = served.bench("Planned", {"a.md": "red"})
