@@ -162,3 +162,29 @@ def test_the_card_says_which_file_is_read_before_the_model_is_asked(served, new_
     assert first[:2] == ["reading a.csv (file 1 of 2)", "reading b.csv (file 2 of 2)"]
     again = page.evaluate("window.told").count("reading a.csv (file 1 of 2)")
     assert again == first.count("reading a.csv (file 1 of 2)")
+
+
+FROM_END = """(() => {
+  const talk = document.querySelector('#scroll');
+  return talk.scrollHeight - talk.scrollTop - talk.clientHeight;
+})()"""
+
+
+@pytest.mark.rule("U3.1", "U3.8")
+def test_the_talk_stays_at_its_end_when_what_stands_below_it_grows(served, new_page):
+    bench = served.bench("Kept in sight", {"a.txt": "a"})
+    slow = calls("work", 1, write("c.txt", "c"))
+    slow["respond"]["delay_ms"] = 120_000
+    play(served, bench, "sight", [slow])
+    page = new_page(f"/bench/{bench}", viewport={"width": 1280, "height": 640})
+    send(page, "Write some files.\n" * 30)
+    page.locator("#note").wait_for(timeout=TURN_MS)
+    page.locator("#note-text").fill("A note.\n" * 8)
+    page.wait_for_timeout(400)
+    while_written = page.evaluate(FROM_END)
+    page.locator("#stop").click()
+    page.locator("#paused").wait_for(timeout=TURN_MS)
+    page.get_by_text("Stopped.").first.wait_for(timeout=TURN_MS)
+    page.wait_for_timeout(400)
+
+    assert (while_written < 60, page.evaluate(FROM_END) < 60) == (True, True)

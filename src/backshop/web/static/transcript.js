@@ -23,7 +23,7 @@ export class Transcript {
       if (this.scroll.scrollTop < 400) this.loadOlder();
     }, { passive: true });
     new ResizeObserver(() => this.followEnd()).observe(this.root);
-    new ResizeObserver(() => this.leaveRoom()).observe(this.scroll);
+    new ResizeObserver(() => { this.leaveRoom(); this.followEnd(); }).observe(this.scroll);
     on(this.root, "click", "[data-copy-message]", (_, button) => {
       const message = button.closest("[data-message]");
       const source = message.querySelector("template[data-source]");

@@ -91,6 +91,7 @@ function show() {
   $$("[data-send-note]").forEach((button) => { button.hidden = isBusy || !(state.can_send || state.can_request_changes); });
   $("#welcome").hidden = Boolean($(".message.user, .message.assistant", transcript.root));
   if (!$("#welcome").hidden && !$("#welcome").childElementCount) refreshWelcome();
+  transcript.followEnd(); // before the browser tells of a scroll that nobody did
 }
 
 function showBeginning() {
