@@ -411,6 +411,19 @@ def test_who_may_share_does_so_by_plain_forms_and_others_only_look(served, anna)
     assert _roles(served, bench) == {other: "publish", anna_id: "publish"}
 
 
+@pytest.mark.rule("U5.53", "U3.11")
+def test_who_may_only_read_is_told_to_do_nothing_that_would_be_refused(served, anna):
+    client, anna_id = anna
+    bench = served.bench("Read by hand")
+    served.call("AccessSet", workbench_id=bench, user_id=anna_id, role="read")
+
+    again, review = (client.get(f"/bench/{bench}/{page}").text for page in ("again", "review"))
+
+    assert "No saved workflow asks for files yet" in again
+    assert "Save a turn above" not in again
+    assert "until you publish" not in review
+
+
 @pytest.mark.rule("U5.4", "T6.4")
 def test_the_page_shows_who_made_a_bench_also_without_a_role(served, anna):
     client, anna_id = anna
