@@ -116,6 +116,24 @@ def test_text_is_unified_or_side_by_side_with_words_marked_and_context_folded(op
     assert more == before + 2  # three lines in place of the fold
 
 
+@pytest.mark.rule("U4.2", "U4.49")
+def test_what_follows_is_offered_where_something_follows_and_one_line_is_a_line(served):
+    long = "".join(f"line {number}\n" for number in range(30))
+    draft = Drafting(served, served.bench("Ends", {"end.txt": "one\n", "long.txt": long}))
+    draft.use("write_text_file", path="end.txt", content="two\nthree\n")
+    draft.use("write_text_file", path="long.txt", content=long.replace("line 5\n", "line five\n"))
+
+    with served.client() as client:
+        end, goes_on = (
+            client.get(f"/bench/{draft.id}/review?file={path}").text
+            for path in ("end.txt", "long.txt")
+        )
+
+    assert ("Show what follows" in end, "Show what follows" in goes_on) == (False, True)
+    assert "+ 2 lines<" in end
+    assert "− 1 line<" in end
+
+
 @pytest.mark.rule("U4.2", "B12.9")
 def test_changed_cells_are_marked_in_the_sheet_and_listed(opened):
     page = opened("ledger.xlsx", "changes")

@@ -7,7 +7,7 @@ from backshop.base.place import FILE, Place
 from .cache_purge import forget
 from .canvas.face_folder import faces_folder
 from .cell_range import cells_in, column_name, column_number, in_cells, remaining
-from .diff.line_diff import DiffLine, Hunk, RowChange, TableDiff, TextDiff
+from .diff.line_diff import CONTEXT_LINES, DiffLine, Hunk, RowChange, TableDiff, TextDiff
 from .diff.missing_result import why_uncomputed
 from .diff.part_diff import part_words
 from .diff.remainder import (
@@ -55,6 +55,7 @@ from .write.operation import named_files
 
 __all__ = [
     "Applied",
+    "CONTEXT_LINES",
     "ChangeUnit",
     "ChunkInfo",
     "DRAWN",

@@ -11,7 +11,7 @@ from typing import Any
 
 from backshop.base.labels import count_text
 from backshop.bench import Cells
-from backshop.formats import DiffLine, TableDiff, TextDiff, lines_said, seen_cell
+from backshop.formats import CONTEXT_LINES, DiffLine, TableDiff, TextDiff, lines_said, seen_cell
 
 Data = Mapping[str, Any]
 EMU_PER_POINT = 12_700
@@ -46,13 +46,18 @@ def text_rows(body: TextDiff, *, split: bool) -> list[dict[str, Any]]:
 
 
 def last_line(body: TextDiff) -> dict[str, int]:
-    """Return where the text goes on after the last hunk: first new line, old minus new."""
+    """Return where the text goes on after the last hunk: first new line, old minus new.
+
+    `first` is 0 where it ends there: a hunk has less around it only at an end of the file.
+    """
     if not body.hunks:
         return {"first": 1, "shift": 0}
     hunk = body.hunks[-1]
     new = hunk.new_start + hunk.new_count + (0 if hunk.new_count else 1)
     old = hunk.old_start + hunk.old_count + (0 if hunk.old_count else 1)
-    return {"first": new, "shift": old - new}
+    around = [line.type for line in hunk.lines[-CONTEXT_LINES:]]
+    goes_on = around == ["context"] * CONTEXT_LINES
+    return {"first": new if goes_on else 0, "shift": old - new}
 
 
 def _line(line: DiffLine) -> dict[str, Any]:
