@@ -328,6 +328,27 @@ def test_a_page_that_answers_a_form_stays_and_is_not_sent_again(served, new_page
     assert len(here.seen) == 1
 
 
+@pytest.mark.needs("browser")
+@pytest.mark.rule("U9.5")
+def test_what_a_server_lacked_when_it_was_added_is_not_said_after_another_look(served, new_page):
+    lists = [b'{"object": "list", "data": []}', b'{"object": "list", "data": [{"id": "qwen"}]}']
+    replies = [Reply([one], content_type="application/json") for one in lists]
+    page = new_page("/settings/models")
+    with answering(*replies, Reply(chat("yes"))) as here:
+        page.get_by_text("Add a model server of your own").click()
+        page.get_by_label("Kind").select_option("custom")
+        page.get_by_label("Name", exact=True).fill("local-late")
+        page.get_by_label("Address", exact=True).fill(here.url)
+        page.get_by_role("button", name="Add and ask what it can do").click()
+        page.get_by_text("but it has no model").wait_for()
+        page.get_by_role("button", name="Look what it can do").click()
+        page.get_by_text("1 model, which reads").first.wait_for()
+        left = page.get_by_text("but it has no model").count()
+    served.call("ProvidersRemove", provider_id="local-late")
+
+    assert left == 0
+
+
 @pytest.mark.rule("U9.5", "U5.4")
 def test_a_server_that_asks_for_a_key_is_added_as_one_and_has_a_field_for_it(served):
     server = {"provider_id": "local-keyed", "preset": "custom"}

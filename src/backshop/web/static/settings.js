@@ -40,6 +40,7 @@ function lineOf(line, isOwn) {
 // A test or a probe says what it found and the page stays.
 on(document, "done", 'form[data-command="ProvidersValidate"], form[data-command="ProvidersProbe"]', (event, form) => {
   event.preventDefault();
+  form.closest(".provider")?.querySelector(".notice-box")?.remove(); // what it said when it was added is of then
   const found = event.detail;
   if (found.ok === false) toast(lineOf(found.error, form.closest("[data-own]") !== null), { seconds: 20 });
   else if (found.models) toast(`${found.models.length} model${found.models.length === 1 ? "" : "s"}, which read${found.models.length === 1 ? "s" : ""} ${found.context_tokens.toLocaleString()} tokens at once${found.warnings?.length ? `; ${found.warnings.join("; ")}` : ""}`, { seconds: 20 });
