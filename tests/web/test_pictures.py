@@ -495,6 +495,15 @@ APART = """(words) => {
 
 @pytest.mark.needs("browser")
 @pytest.mark.needs("browser")
+@pytest.mark.rule("U8.1")
+def test_without_scripts_a_picture_is_a_link_and_no_shape_of_what_never_comes(draft, new_page):
+    page = new_page(f"/bench/{draft.id}/review?file=report.docx", java_script_enabled=False)
+
+    assert page.get_by_role("link", name="Show the picture").is_visible()
+    assert page.locator(".skeleton >> visible=true").count() == 0
+
+
+@pytest.mark.needs("browser")
 @pytest.mark.rule("B12.5", "U8.3")
 def test_a_heading_that_is_put_in_is_one_change_and_no_paragraph_below_it_another(
     served, new_page, tmp_path

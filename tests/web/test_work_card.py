@@ -170,6 +170,19 @@ FROM_END = """(() => {
 })()"""
 
 
+@pytest.mark.rule("U1.4")
+def test_without_scripts_no_button_of_a_turn_is_there_that_does_nothing(served, new_page):
+    bench, page = at_work(served, new_page, "Unscripted", [slow_answer(delay_ms=120_000)])
+    plain = new_page(f"/bench/{bench}?stay=1", java_script_enabled=False)
+    at_the_card = plain.locator("#turn-line button >> visible=true").count()
+    page.locator("#stop").click()
+    page.locator("#paused").wait_for(timeout=TURN_MS)
+    plain.reload()
+    at_the_pause = plain.locator("#paused button >> visible=true").count()
+
+    assert (at_the_card, at_the_pause) == (0, 0)
+
+
 @pytest.mark.rule("U3.1", "U3.8")
 def test_the_talk_stays_at_its_end_when_what_stands_below_it_grows(served, new_page):
     bench = served.bench("Kept in sight", {"a.txt": "a"})
