@@ -74,6 +74,21 @@ def test_a_csv_opens_as_a_table_and_its_rows_are_sorted_and_filtered_without_cha
 
 @pytest.mark.needs("browser")
 @pytest.mark.rule("U5.56")
+def test_where_no_row_is_found_none_is_named(bench, new_page):
+    page = new_page(f"/bench/{bench}/file/a.csv")
+    page.get_by_text("region, row 1").wait_for()
+    page.get_by_label("Show rows that contain").fill("nowhere")
+    page.get_by_text("0 rows. A view only").wait_for()
+    page.wait_for_timeout(300)
+    named = page.get_by_text("region, row 1").count()
+    page.get_by_label("Show rows that contain").fill("")
+    page.get_by_text("region, row 1").wait_for()
+
+    assert named == 0
+
+
+@pytest.mark.needs("browser")
+@pytest.mark.rule("U5.56")
 def test_the_table_on_a_sheet_is_sorted_and_one_goes_back_to_the_cells(bench, new_page):
     page = new_page(f"/bench/{bench}/file/b.xlsx?as=cells")
     page.locator("#sheet .grid-cell").first.wait_for()

@@ -194,6 +194,7 @@ export function grid(root, { source, headers = null, marks = new Map(), lines = 
   const redraw = () => { shown.forEach((row) => row.remove()); shown.clear(); later(); };
 
   function describe() {
+    if (headers && !rows) { bar.replaceChildren("\u00a0"); return; } // no row, so none is the chosen one
     const name = headers ? `${headers[selected.col] ?? ""}, row ${selected.row + 1}` : `${letters(selected.col)}${selected.row + 1}`;
     const cell = cellAt(selected.row, selected.col);
     const mark = marks.get(`${letters(selected.col)}${selected.row + 1}`);
