@@ -349,6 +349,27 @@ def test_what_a_server_lacked_when_it_was_added_is_not_said_after_another_look(s
     assert left == 0
 
 
+@pytest.mark.needs("browser")
+@pytest.mark.rule("U9.4")
+def test_the_page_asks_before_a_server_goes_away(served, new_page):
+    served.call(
+        "ProvidersUpsertLocal",
+        provider_id="local-going",
+        preset="custom",
+        base_url="http://127.0.0.1:9/v1",
+    )
+    page = new_page("/settings/models")
+    server = page.locator("details.provider:has([value=local-going])")
+    server.locator("summary").first.click()
+    asked = server.get_by_role("button", name="Remove for good")
+    at_first = asked.is_visible()
+    server.locator("summary", has_text="Remove…").click()
+    asked.click()
+    server.wait_for(state="detached")
+
+    assert not at_first
+
+
 @pytest.mark.rule("U9.5", "U5.4")
 def test_a_server_that_asks_for_a_key_is_added_as_one_and_has_a_field_for_it(served):
     server = {"provider_id": "local-keyed", "preset": "custom"}
