@@ -302,6 +302,16 @@ def test_a_server_that_is_added_is_asked_at_once_and_one_that_is_not_there_says_
     assert (wrong.status_code, 'value="http://example.com/v1"' in wrong.text) == (422, True)
 
 
+def add_without_model(page, name, address):
+    """Add a server that lists no model, in Settings, as a person does."""
+    page.get_by_text("Add a model server of your own").click()
+    page.get_by_label("Kind").select_option("custom")
+    page.get_by_label("Name", exact=True).fill(name)
+    page.get_by_label("Address", exact=True).fill(address)
+    page.get_by_role("button", name="Add and ask what it can do").click()
+    page.get_by_text("but it has no model").wait_for()
+
+
 @pytest.mark.needs("browser")
 @pytest.mark.rule("U9.5", "U1.3", "U1.4")
 def test_a_page_that_answers_a_form_stays_and_is_not_sent_again(served, new_page):
@@ -310,12 +320,7 @@ def test_a_page_that_answers_a_form_stays_and_is_not_sent_again(served, new_page
     sent: list[str] = []
     page.on("request", lambda one: sent.append(one.url) if one.method == "POST" else None)
     with answering(listed) as here:
-        page.get_by_text("Add a model server of your own").click()
-        page.get_by_label("Kind").select_option("custom")
-        page.get_by_label("Name", exact=True).fill("local-empty")
-        page.get_by_label("Address", exact=True).fill(here.url)
-        page.get_by_role("button", name="Add and ask what it can do").click()
-        page.get_by_text("but it has no model").wait_for()
+        add_without_model(page, "local-empty", here.url)
         page.wait_for_function("() => location.pathname === '/settings/models'")
         served.call("UserSetConsentMode", mode="ask")  # news, after what the form itself changed
         warned = page.get_by_text("The server offers no model.").count()
@@ -335,12 +340,7 @@ def test_what_a_server_lacked_when_it_was_added_is_not_said_after_another_look(s
     replies = [Reply([one], content_type="application/json") for one in lists]
     page = new_page("/settings/models")
     with answering(*replies, Reply(chat("yes"))) as here:
-        page.get_by_text("Add a model server of your own").click()
-        page.get_by_label("Kind").select_option("custom")
-        page.get_by_label("Name", exact=True).fill("local-late")
-        page.get_by_label("Address", exact=True).fill(here.url)
-        page.get_by_role("button", name="Add and ask what it can do").click()
-        page.get_by_text("but it has no model").wait_for()
+        add_without_model(page, "local-late", here.url)
         page.get_by_role("button", name="Look what it can do").click()
         page.get_by_text("1 model, which reads").first.wait_for()
         left = page.get_by_text("but it has no model").count()

@@ -45,9 +45,6 @@ _PRESETS = {
     "grey": "#808080",
     "purple": "#800080",
 }
-_RECOLOURS = frozenset(
-    {"biLevel", "clrChange", "clrRepl", "duotone", "grayscl", "hsl", "lum", "tint"}
-)
 
 
 def theme_colors(root: Element | None) -> Theme:
